@@ -3,7 +3,8 @@ import FMData
 import FMModel
 import Foundation
 
-/// Which database a command talks to, and as whom. The password is never an argument, which everybody on the machine can read.
+/// The database and the account of a command. The password is never an argument, because all users of the machine can
+/// read arguments.
 struct ConnectionOptions: ParsableArguments {
     @Option(help: "The server, as fms.example.com or http://127.0.0.1:3000 (what FM_HOST says).")
     var host: String?
@@ -17,11 +18,11 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Trust the authority in this file (PEM) as well.", valueName: "file"))
     var ca: String?
 
-    /// The database, of which nothing has been asked yet.
+    /// The database. Nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - otherName: of another database than the one that is meant, for whoever wants to see it refused.
-    ///   - dateFormats: how dates travel.
+    ///   - otherName: The name of a different database, for a test that expects a refusal.
+    ///   - dateFormats: The format of dates in requests and answers.
     func open(
         _ otherName: String? = nil,
         dateFormats: DataAPI.DateFormats = .us,
@@ -45,7 +46,7 @@ struct ConnectionOptions: ParsableArguments {
             _ = try FileError.telling("read \(ca)") { try FileHandle(forReadingFrom: URL(fileURLWithPath: ca)).close() }
             config.tls.roots = .systemAnd(file: ca)
         }
-        // A person waits for the logout.
+        // The user waits for the logout, so its deadlines are short.
         config.sessions.logOutDeadline = .seconds(3)
         config.sessions.shutdownDeadline = .seconds(6)
         return DataAPI.Server(host: host, config: config)

@@ -2,7 +2,7 @@ import FMModel
 import FMSandbox
 import Foundation
 
-/// A line of `fmdata sandbox --control`: what a test in another language tells a sandbox that is running.
+/// A line of `fmdata sandbox --control`: a command from a test in any language to a running sandbox.
 enum ControlCommand: Equatable {
     case fault(Sandbox.FaultRule)
     case clearFaults
@@ -22,7 +22,7 @@ enum ControlCommand: Equatable {
     case lock(recordId: Int, table: String, database: String, isLocked: Bool)
     case save(folder: String)
 
-    /// What is wrong with a line.
+    /// The error in a line.
     struct Failure: Error, Equatable {
         var reason: String
     }
@@ -71,7 +71,7 @@ enum ControlCommand: Equatable {
             }
             self = .advance(duration)
         case "sign-in":
-            // The name of an account may hold spaces.
+            // The name of an account may contain spaces.
             guard let space = argument.lastIndex(of: " ") else {
                 throw Failure(reason: "sign-in takes an account and the X-FMS-Request-ID of getoauthurl")
             }
@@ -116,7 +116,7 @@ enum ControlCommand: Equatable {
         return (recordId, place[1], place[0])
     }
 
-    /// The values at the end of a text, and what stands before them, which may hold spaces.
+    /// The values at the end of a text, and the text before them, which may contain spaces.
     private static func values(_ text: String) throws(Failure) -> (before: String, values: [String: String]) {
         guard let start = text.firstIndex(of: "{"),
             let values = try? JSONDecoder().decode([String: String].self, from: Data(text[start...].utf8))
@@ -124,9 +124,9 @@ enum ControlCommand: Equatable {
         return (text[..<start].trimmingCharacters(in: .whitespaces), values)
     }
 
-    /// Does what the command says, and returns the line to answer with: `ok`, JSON, or `error: …`.
+    /// Performs the command. Returns the line to answer: `ok`, JSON, or `error: …`.
     ///
-    /// - Parameter files: where it may write.
+    /// - Parameter files: The folder in which the command may write.
     func perform(on sandbox: Sandbox, files: WritableFolder) -> String {
         do {
             return try answer(of: sandbox, files)
@@ -178,7 +178,7 @@ enum ControlCommand: Equatable {
     }
 }
 
-/// The counters as `counters` prints them.
+/// The counters in the format of the command `counters`.
 private struct CountersLine: Encodable {
     var requests: [String: Int]
     var strayRequests, logins, failedLogins, logouts, expiredSessions, openSessions: Int
@@ -199,7 +199,7 @@ private struct CountersLine: Encodable {
     }
 }
 
-/// A session as `sessions` prints it.
+/// A session in the format of the command `sessions`.
 private struct SessionLine: Encodable {
     var account, database: String
     var isInUse: Bool
@@ -211,10 +211,10 @@ private struct SessionLine: Encodable {
     }
 }
 
-/// Reads commands line by line, on a thread of its own, and answers each on standard output. The end of the input ends the
-/// reading, not the sandbox.
+/// Reads commands line by line on a thread of its own, and answers each on standard output. The end of the input ends
+/// the thread, not the sandbox.
 enum ControlReader {
-    /// - Parameter files: where commands may write.
+    /// - Parameter files: The folder in which commands may write.
     static func start(_ sandbox: Sandbox, files: WritableFolder) {
         Thread.detachNewThread {
             while let line = readLine() {
@@ -236,9 +236,9 @@ enum ControlReader {
 }
 
 extension Sandbox {
-    /// Writes the databases into a folder.
+    /// Saves the databases into a folder.
     ///
-    /// - Parameter name: the folder as it was given.
+    /// - Parameter name: The folder as the user wrote it, for errors.
     func save(into folder: URL, called name: String) throws(FileError) {
         do {
             try save(to: folder)

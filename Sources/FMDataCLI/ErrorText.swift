@@ -1,7 +1,7 @@
 import FMData
 
-/// What a person is told of an error of the library. The library gives advice in terms of Swift; here it is in terms of the
-/// command's options, and what no option can change is left out.
+/// The text of a library error for users of the command. The library's advice names Swift settings; here it names the
+/// command's options, and advice that no option can follow is left out.
 struct ErrorText: CustomStringConvertible {
     let description: String
 
@@ -15,7 +15,7 @@ struct ErrorText: CustomStringConvertible {
         description = error.description
     }
 
-    /// What to look at or change.
+    /// The advice for an error; nil if there is none.
     static func hint(for error: FMRest.APIError) -> String? {
         guard let hint = error.hint else { return nil }
         return error.transportError.flatMap(hint(for:)) ?? withoutSwift(hint)
@@ -42,9 +42,9 @@ struct ErrorText: CustomStringConvertible {
         }
     }
 
-    /// The sentences that name nothing of Swift, as `config.tls.roots` and `maximumSessions`; nil when none is left.
+    /// The sentences without Swift names such as `config.tls.roots` and `maximumSessions`; nil if none is left.
     private static func withoutSwift(_ hint: String) -> String? {
-        // The names in a question are those of a file.
+        // The names in such a question come from a file.
         if hint.hasPrefix("Did you mean") { return hint }
         let sentences = hint.replacing(". ", with: ".\n").split(separator: "\n")
             .filter { !$0.contains(#/\b[A-Za-z]+\.[a-z]|\b[a-z]+[A-Z]|\(_:/#) }

@@ -2,22 +2,22 @@ import ArgumentParser
 import FMData
 import Foundation
 
-/// How a command ends, for scripts. 64 is ArgumentParser's, for arguments that make no sense.
+/// The exit status of a command, for scripts. ArgumentParser uses 64 for invalid arguments.
 enum ExitStatus: Int32 {
     case failed = 1
     /// Some layouts could not be read; the others were.
     case incomplete = 2
-    /// Something differs from what it was compared with.
+    /// There are differences from what was compared.
     case different = 3
-    /// The account is refused, or may not do this.
+    /// The account was refused, or lacks the privileges.
     case refused = 4
     /// The server cannot be reached, or does not answer in time.
     case unreachable = 5
 
-    /// For what to throw.
+    /// The status as an error to throw.
     var code: ExitCode { ExitCode(rawValue) }
 
-    /// After a signal, as a shell tells of one: 130 is Ctrl-C.
+    /// The status after a signal, as in a shell: 130 is Ctrl-C.
     static func interrupted(by signal: Int32) -> ExitCode { ExitCode(128 + signal) }
 
     init(_ error: any Error) {
@@ -33,7 +33,7 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// A line for the person, not for the program that reads the output.
+/// Writes a line to standard error, which is for the user and not for programs that read the output.
 func note(_ line: String) {
     FileHandle.standardError.write(Data("\(line)\n".utf8))
 }

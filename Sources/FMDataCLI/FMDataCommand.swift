@@ -4,7 +4,7 @@ import FMModel
 /// `fmdata`: the Claris FileMaker Data API from the command line.
 @main
 struct FMDataCommand: AsyncParsableCommand {
-    /// The version of the package of which it is made.
+    /// The version of the package.
     static let version = "0.1.0"
 
     static let configuration = CommandConfiguration(
@@ -20,8 +20,8 @@ struct FMDataCommand: AsyncParsableCommand {
         subcommands: [SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self]
     )
 
-    /// What that of the protocol does, and more of what goes wrong in words: a mistake that shows only while a command runs comes
-    /// with the usage of that command, and a command that there is not with the nearest one.
+    /// Does what the protocol's `main()` does, with better errors: an invalid argument that is found while a command
+    /// runs is reported with the usage of that command, and an unknown command with the nearest known one.
     static func main() async {
         do {
             if let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst(), of: self) {
@@ -42,7 +42,7 @@ struct FMDataCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ends the program as one ends that was called wrongly.
+    /// Ends the program as for invalid arguments.
     private static func end(_ error: ValidationError, of command: any ParsableCommand.Type) -> Never {
         let path = path(of: command)?.joined(separator: " ") ?? "fmdata"
         note("Error: \(error.message)")
@@ -50,7 +50,7 @@ struct FMDataCommand: AsyncParsableCommand {
         exit(withError: ExitCode.validationFailure)
     }
 
-    /// The words by which a command is called.
+    /// The words of a command, from `fmdata` on.
     private static func path(
         of command: any ParsableCommand.Type,
         below place: any ParsableCommand.Type = FMDataCommand.self

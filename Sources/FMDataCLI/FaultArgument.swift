@@ -4,12 +4,12 @@ import FMSandbox
 struct FaultArgument {
     let rule: Sandbox.FaultRule
 
-    /// What is wrong with a fault, and what is right.
+    /// The error in a fault, with the valid alternatives.
     struct Failure: Error, Equatable {
         var reason: String
     }
 
-    /// The faults as they are written, for texts.
+    /// The notations of all faults, for texts.
     static let faults = Sandbox.Fault.notations.map(\.form)
 
     static let mistakes = Sandbox.ChunkSizeMistake.allCases.map(\.rawValue)
@@ -49,7 +49,7 @@ struct FaultArgument {
     }
 
     private static func unknown(_ kind: String, _ name: String, _ known: [String]) -> Failure {
-        // What stands in angle brackets is not part of the name.
+        // The part in angle brackets is not part of the name.
         let names = known.map { String($0.prefix { $0 != "<" }) }
         let meant = names.nearest(to: name).map { " did you mean \($0)?" } ?? ""
         return Failure(reason: "unknown \(kind) \"\(name)\";\(meant) known are \(known.joined(separator: ", "))")
@@ -82,7 +82,7 @@ struct FaultArgument {
         throw unknown("mistake", name, mistakes)
     }
 
-    /// Statuses of final answers; one below 200 would leave the client waiting for another.
+    /// The status of a final answer. After one below 200, the client would wait for another.
     private static func status(_ number: Int, of name: String) throws(Failure) -> Int {
         guard (200...599).contains(number) else { throw Failure(reason: "\(name) takes a status from 200 to 599") }
         return number

@@ -2,18 +2,18 @@ import ArgumentParser
 import FMData
 import Foundation
 
-/// The time that a command spends at a host: it ends with a logout, whatever the command came to and whoever ended it.
+/// A command's connections to a host. They end with a logout, whether the command succeeds, fails or is interrupted.
 actor HostVisit {
     private let options: ConnectionOptions
     private var servers: [DataAPI.Server] = []
 
     private init(_ options: ConnectionOptions) { self.options = options }
 
-    /// A database, of which nothing has been asked yet.
+    /// A database. Nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - otherName: of another database than the one that is meant, for whoever wants to see it refused.
-    ///   - dateFormats: how dates travel.
+    ///   - otherName: The name of a different database, for a test that expects a refusal.
+    ///   - dateFormats: The format of dates in requests and answers.
     func open(_ otherName: String? = nil, dateFormats: DataAPI.DateFormats = .us) throws -> DataAPI.Database {
         let database = try options.open(otherName, dateFormats: dateFormats)
         servers.append(database.server)
@@ -29,8 +29,8 @@ actor HostVisit {
         case interrupted(by: Int32)
     }
 
-    /// Lets a command work, and logs out behind it. Ctrl-C and SIGTERM cancel the work and log out too; who does not want to wait
-    /// for that sends them again.
+    /// Runs a command's work, then logs out. Ctrl-C and SIGTERM cancel the work and log out too; a second signal ends
+    /// the program without waiting for that.
     static func make(
         with options: ConnectionOptions,
         _ work: @escaping @Sendable (HostVisit) async throws -> Void
@@ -60,12 +60,12 @@ actor HostVisit {
 }
 
 extension Result where Success == Void, Failure == any Error {
-    /// Ends the command, with the status that tells what went wrong.
+    /// Ends the command with the status of its error.
     fileprivate func orExit() throws {
         do {
             try get()
         } catch let error as FMRest.APIError where error.code == .invalidRequest && error.httpStatus == nil {
-            // It could not be sent as it is: a host that is none, plain HTTP to another machine.
+            // The request could not be sent: for example an invalid host, or plain HTTP to another machine.
             throw ValidationError([error.reason, ErrorText.hint(for: error)].compactMap(\.self).joined(separator: " "))
         } catch let error as FMRest.APIError {
             note("Error: \(ErrorText(error))")

@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 
-/// SIGINT and SIGTERM as events. They are caught once the value is made, so that whoever has started the program may end it at
-/// once.
+/// SIGINT and SIGTERM as events. They are caught when the initializer has returned, so that a parent process may send
+/// one from then on.
 final class Interruption: @unchecked Sendable {
-    // @unchecked: the sources are made in `init` and cancelled later, which any thread may do.
+    // @unchecked: the sources are made in `init` and cancelled later, which is allowed on any thread.
     private let sources: [any DispatchSourceSignal]
     private let signals: AsyncStream<Int32>
 
@@ -15,11 +15,13 @@ final class Interruption: @unchecked Sendable {
         for number in [SIGINT, SIGTERM] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(number) }
-            // A source listens some time after it was resumed. Were the signal ignored until then it would be lost.
+            // A source starts to listen some time after `resume()`. If the signal were ignored before that, it would be
+            // lost.
             await withCheckedContinuation { listening in
                 source.setRegistrationHandler {
                     #if canImport(Darwin)
-                    // There a source sees the signals that the program ignores; elsewhere it has a handler of its own.
+                    // On Darwin a source receives the signals that the program ignores; elsewhere it installs its own
+                    // handler.
                     signal(number, SIG_IGN)
                     #endif
                     listening.resume()
@@ -31,8 +33,8 @@ final class Interruption: @unchecked Sendable {
         self.sources = sources
     }
 
-    /// Returns the first signal when it has come, and nil when the task is cancelled. It leaves signals to the system, so that
-    /// whoever sends another one does not have to wait.
+    /// Returns the first signal; nil if the task is cancelled. Afterwards signals have their default effect, so that
+    /// another one ends the program at once.
     @discardableResult
     func wait() async -> Int32? {
         defer {

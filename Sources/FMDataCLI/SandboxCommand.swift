@@ -168,12 +168,12 @@ struct SandboxCommand: AsyncParsableCommand {
         }
     }
 
-    /// Where the password may stand, out of sight of other users of the machine.
+    /// The environment variable for the password, which other users of the machine cannot read.
     static let passwordVariable = "FM_PASSWORD"
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port takes 0 to 65535.") }
-        // Nobody could log in to a host without sessions.
+        // Without sessions, no login could succeed.
         guard maxSessions > 0 else { throw ValidationError("--max-sessions takes 1 or more.") }
         guard loginAttempts >= 0 else { throw ValidationError("--login-attempts takes no negative number.") }
         guard (0...3_600_000).contains(latency) else { throw ValidationError("--latency takes 0 to 3600000.") }
@@ -199,13 +199,13 @@ struct SandboxCommand: AsyncParsableCommand {
     func run() async throws {
         let interruption = await Interruption()
         let solutions = try solutions()
-        // Whoever has worked for hours does not want to learn only then that nothing can be kept.
+        // Check now that the folder can be written, instead of failing at the end of the session.
         if let save { try Self.makeFolder(save) }
         let sandbox = try await start(solutions)
         for argument in fault { sandbox.inject(argument.rule) }
         print(sandbox.url)
         if let file = sandbox.certificateAuthorityFile { print("CA: \(file)") }
-        // A program that waits for the URL reads a pipe, which standard output would fill before it sends anything.
+        // A program that waits for the URL reads from a pipe, where standard output is buffered.
         fflush(nil)
         if isatty(STDERR_FILENO) != 0 {
             let welcome = Welcome(
@@ -276,14 +276,14 @@ struct SandboxCommand: AsyncParsableCommand {
 }
 
 extension Duration {
-    /// Reads seconds, more than 0 and no more than a year.
+    /// Parses seconds, more than 0 and at most a year.
     init?(seconds text: String) {
         guard let seconds = Double(text), seconds > 0, seconds <= 31_536_000 else { return nil }
         self = .seconds(seconds)
     }
 }
 
-/// A port that cannot be had, and what to do about it.
+/// A port that cannot be used, with advice.
 private struct PortAdvice: Error, CustomStringConvertible {
     let error: Sandbox.PortError
 

@@ -1,18 +1,19 @@
 import ArgumentParser
 import FMSandbox
 
-/// A word that stands where a command is to stand, and is none.
+/// A word in the place of a command that is not a known command.
 struct UnknownCommand: CustomStringConvertible {
     let word: String
-    /// The command whose subcommand it was to be.
+    /// The command that has no such subcommand.
     let place: any ParsableCommand.Type
 
-    /// The first one of some arguments; nil when there is none.
+    /// Finds the first unknown command in the arguments; nil if there is none.
     init?(in arguments: some Sequence<String>, of root: any ParsableCommand.Type) {
         var place = root
         for word in arguments {
             let commands = place.configuration.subcommands
-            // Options of a command that has no subcommands, and what ArgumentParser adds to every one that has.
+            // Options, `help` (which ArgumentParser adds) and arguments of a command without subcommands end the
+            // search.
             guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
             guard let command = commands.first(where: { $0.configuration.commandName == word }) else {
                 self.word = word
@@ -24,7 +25,7 @@ struct UnknownCommand: CustomStringConvertible {
         return nil
     }
 
-    /// What is wrong, and which one may have been meant.
+    /// The error, with the nearest known command or the list of commands.
     var description: String {
         let names = place.configuration.subcommands.compactMap { $0.configuration.commandName }
         let advice =

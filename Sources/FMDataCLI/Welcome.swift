@@ -1,12 +1,12 @@
 import FMSandbox
 import Foundation
 
-/// What a person at a terminal is told once the sandbox listens: what it serves, to whom, and a first line to try. No password
-/// is in it.
+/// The text for a user at a terminal when the sandbox accepts connections: its databases and accounts, and a first
+/// command to try. It contains no password.
 struct Welcome {
     let url: String
     let solutions: [Solution]
-    /// The file of the certificate authority, over TLS.
+    /// The file of the certificate authority; nil without TLS.
     let authorityFile: String?
 
     var text: String {
@@ -35,7 +35,7 @@ struct Welcome {
                 + names.joined(separator: ", ")
     }
 
-    /// A log-in: its answer holds the token that everything else needs.
+    /// A login with curl; its answer has the token that the other calls need.
     private var curl: String {
         let solution = solutions.first { $0.accounts.isEmpty || Self.user(of: $0) != nil } ?? solutions.first
         let name = solution?.name ?? ""
@@ -51,7 +51,7 @@ struct Welcome {
         solution.accounts.first { $0.isActive && $0.kind == .fileMaker }?.name
     }
 
-    /// One word for a POSIX shell.
+    /// The text as one word of a POSIX shell.
     private static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
     }

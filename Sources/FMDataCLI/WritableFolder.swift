@@ -1,36 +1,36 @@
 import Foundation
 
-/// The folder below which control commands may write. They come from another program, which may be wrong about where it is, or
-/// wronger about where it may write: files elsewhere on the machine are none of its business.
+/// The folder below which control commands may write. The commands come from another program, which may have a wrong
+/// path or wrong intentions, so no files elsewhere on the machine may be written.
 struct WritableFolder {
     private let path: String
 
-    /// What is wrong with a folder that a command names.
+    /// The error for a folder that a command names.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// - Parameter path: nil is the folder in which the program was started.
+    /// - Parameter path: The folder; nil is the folder in which the program was started.
     init(_ path: String? = nil) {
         let manager = FileManager.default
         self.path = URL(fileURLWithPath: path ?? manager.currentDirectoryPath, isDirectory: true).path
     }
 
-    /// A folder below this one, or this one itself: a relative path starts here.
+    /// A folder below this one, or this one itself. A relative path starts here. Throws for any other folder.
     func folder(_ name: String) throws(Failure) -> URL {
         let folder = URL(
             fileURLWithPath: name,
             isDirectory: true,
             relativeTo: URL(fileURLWithPath: path, isDirectory: true)
         )
-        // A step up is not followed at all: where it leads depends on links that may be made later.
+        // `..` is always refused: its target depends on links that may be made later.
         guard !name.split(separator: "/").contains(".."),
             Self.components(folder.path).starts(with: Self.components(path))
         else { throw Failure(description: "cannot save into \(name): only below \(path)") }
         return folder.absoluteURL
     }
 
-    /// The parts of a path without links, as far as there is such a folder already.
+    /// The components of a path with links resolved, as far as the path exists.
     private static func components(_ path: String) -> [String] {
         var existing = URL(fileURLWithPath: path).standardizedFileURL
         var missing: [String] = []

@@ -1,10 +1,11 @@
 import Foundation
 import PackagePlugin
 
-/// Makes the models of a target before each build: from the snapshot in its folder `FileMaker`, without the network.
+/// Generates the models of a target before each build, from the snapshot in its folder `FileMaker` and without the
+/// network.
 ///
-/// It is for those who do not want generated files in their repository. With files that are committed, in `Generated`, a target
-/// has no use for it.
+/// It is for projects that do not want generated files in their repository. A target whose generated files are
+/// committed, in `Generated`, does not need it.
 @main
 struct FMModelBuild: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -17,7 +18,7 @@ struct FMModelBuild: BuildToolPlugin {
             Diagnostics.error("\(snapshot.path) holds no snapshot; `fmdata schema fetch` writes it")
             return []
         }
-        // No two files of a target may have one name, and programs have files of their own called Models.
+        // The files of a target must have different names, and programs may have their own file named Models.
         let output = context.pluginWorkDirectoryURL.appending(path: "FileMakerModels.swift")
         return [
             .buildCommand(

@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package generate-models [--check] [--target NAME]…`: writes a folder `Generated` beside each folder `FileMaker` of the
-/// targets, or says in what it is not as it should be.
+/// `swift package generate-models [--check] [--target NAME]…`: writes a folder `Generated` next to each folder
+/// `FileMaker` of the targets, or with `--check` reports the differences.
 @main
 struct FMModelCommand: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
@@ -34,7 +34,8 @@ struct FMModelCommand: CommandPlugin {
         if differs { throw Failure("generated files are not what the snapshot says") }
     }
 
-    /// The folders that have a folder `FileMaker` with a snapshot in them. Others of that name may hold a program's own files.
+    /// The folders that have a folder `FileMaker` with JSON files in it. Other folders of that name may have other
+    /// files.
     private static func models(in folder: URL) -> [URL] {
         let entries = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
         let snapshots = entries.compactMap { $0 as? URL }

@@ -1,7 +1,8 @@
 import FMModel
 import Foundation
 
-/// What the plugins run: `fmdata generate` without the network and what it needs, so that it is built in seconds.
+/// The executable of the plugins: `fmdata generate` without network code and its dependencies, so that it builds in
+/// seconds.
 ///
 ///     FMModelTool generate FOLDER         FOLDER/FileMaker → FOLDER/Generated
 ///     FMModelTool check FOLDER            the same, writing nothing; status 3 when something differs

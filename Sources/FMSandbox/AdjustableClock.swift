@@ -1,25 +1,25 @@
 public import Foundation
 import NIOConcurrencyHelpers
 
-/// The clock of the machine, which goes on by itself and can be moved on besides: what `fmdata sandbox` runs on.
+/// The machine's clock, which can also be moved forward. `fmdata sandbox` runs on it.
 public final class AdjustableClock: AdvancingClock {
     private struct State {
-        /// How far it was moved on.
+        /// The total duration the clock was moved forward.
         var offset: TimeInterval = 0
-        /// Who waits for the machine's clock, to be woken when this one is moved on.
+        /// Sleeping tasks; moving the clock cancels them, so that they check the time again.
         var naps: [Int: Task<Void, Never>] = [:]
         var nextNap = 0
     }
 
     private let state = NIOLockedValueBox(State())
 
-    /// A clock that shows what the machine's does.
+    /// Creates a clock that shows the machine's time until it is moved.
     public init() {}
 
-    /// The machine's date and time, and as much more as the clock was moved on.
+    /// The machine's date and time plus all durations passed to ``advance(by:)``.
     public var now: Date { Date() + state.withLockedValue(\.offset) }
 
-    /// Moves the clock on and wakes everybody whose time has come.
+    /// Moves the clock forward and resumes every wait whose duration has passed.
     public func advance(by duration: Duration) {
         let naps = state.withLockedValue { state in
             state.offset += duration.seconds
@@ -28,7 +28,8 @@ public final class AdjustableClock: AdvancingClock {
         for nap in naps { nap.cancel() }
     }
 
-    /// Returns when the duration has passed, by itself or because the clock was moved on.
+    /// Returns once the duration has passed, in real time or because the clock was moved forward. Throws
+    /// `CancellationError` if the task is cancelled first.
     public func wait(for duration: Duration) async throws {
         let deadline = now + duration.seconds
         while let (id, nap) = nap(until: deadline) {
@@ -42,9 +43,10 @@ public final class AdjustableClock: AdvancingClock {
         }
     }
 
-    /// Sleeps what is left; nil when nothing is.
+    /// Starts a sleep until the deadline; nil if the deadline has passed.
     private func nap(until deadline: Date) -> (Int, Task<Void, Never>)? {
-        // Under the lock: a move that comes after the look at the time finds the nap, and ends it.
+        // Time check and registration share the lock, so an `advance(by:)` that comes later finds this nap and cancels
+        // it.
         state.withLockedValue { state in
             let rest = deadline.timeIntervalSince(Date() + state.offset)
             guard rest > 0 else { return nil }

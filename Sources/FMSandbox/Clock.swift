@@ -1,24 +1,24 @@
 public import Foundation
 import NIOConcurrencyHelpers
 
-/// The sandbox's sense of time: session expiry, latency, waiting scripts, auto-entered dates and `//` in finds follow it.
+/// The sandbox's time. It decides session expiry, latency, waiting scripts, auto-entered dates and `//` in finds.
 public protocol SandboxClock: Sendable {
-    /// What a clock on the wall of the host shows.
+    /// The current date and time on the host.
     var now: Date { get }
 
-    /// Returns when the duration has passed, or throws when the task is cancelled first.
+    /// Returns once the duration has passed. Throws if the task is cancelled first.
     func wait(for duration: Duration) async throws
 }
 
-/// A clock that can be moved on: see ``Sandbox/advanceClock(by:)``.
+/// A clock that can be moved forward; see ``Sandbox/advanceClock(by:)``.
 public protocol AdvancingClock: SandboxClock {
-    /// Moves the clock on and wakes everybody whose time has come.
+    /// Moves the clock forward and resumes every wait whose duration has passed.
     func advance(by duration: Duration)
 }
 
 /// The clock of the machine.
 public struct SystemClock: SandboxClock {
-    /// The clock of the machine.
+    /// Creates the clock.
     public init() {}
 
     /// The machine's date and time.
@@ -28,7 +28,7 @@ public struct SystemClock: SandboxClock {
     public func wait(for duration: Duration) async throws { try await Task.sleep(for: duration) }
 }
 
-/// A clock that stands still until it is told to go on: tests let fifteen minutes pass in no time.
+/// A clock that stands still until ``advance(by:)`` is called, so that a test can let fifteen minutes pass at once.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -46,29 +46,29 @@ public final class ManualClock: AdvancingClock {
         var now: Date
         var waiters: [Int: Waiter] = [:]
         var nextWaiter = 0
-        /// Waiters cancelled before they were registered.
+        /// Waiters that were cancelled before they were registered.
         var cancelled: Set<Int> = []
     }
 
     private let state: NIOLockedValueBox<State>
     private let waiting = WatchedCount()
 
-    /// A clock that shows `now`: 15 January 2025, 12:00 UTC unless told otherwise.
+    /// Creates a clock that shows `now`. The default is 15 January 2025, 12:00 UTC.
     public init(now: Date = Date(timeIntervalSince1970: 1_736_942_400)) {
         state = NIOLockedValueBox(State(now: now))
     }
 
-    /// The time the clock was last set or advanced to.
+    /// The time to which the clock was last set or advanced.
     public var now: Date { state.withLockedValue { $0.now } }
 
-    /// How many tasks wait for the clock to go on.
+    /// The number of tasks that wait for the clock.
     public var waitingCount: Int { state.withLockedValue { $0.waiters.count } }
 
-    /// Returns once at least `count` tasks wait for the clock: a test then knows that what it started has come to rest. Returns
-    /// too when the task is cancelled.
+    /// Returns once at least `count` tasks wait for the clock, or the task is cancelled. A test then knows that the
+    /// work it started does nothing more until the clock advances.
     public func untilWaiting(_ count: Int = 1) async { await waiting.until(count) }
 
-    /// Moves the clock on and wakes everybody whose time has come, in the order of their deadlines.
+    /// Moves the clock forward and resumes every wait whose duration has passed, in the order of the deadlines.
     public func advance(by duration: Duration) {
         let due = state.withLockedValue { state -> [Waiter] in
             state.now += duration.seconds
@@ -81,7 +81,7 @@ public final class ManualClock: AdvancingClock {
         for waiter in due { waiter.continuation.resume() }
     }
 
-    /// Returns once the clock has been advanced past the duration.
+    /// Returns once the clock has advanced by the duration. Throws `CancellationError` if the task is cancelled first.
     public func wait(for duration: Duration) async throws {
         let id = state.withLockedValue { state in
             state.nextWaiter += 1
@@ -117,12 +117,12 @@ extension Duration {
 }
 
 extension CivilTimestamp {
-    /// What a clock on the wall shows in a time zone.
+    /// The wall clock time of a date in a time zone.
     init(_ date: Date, in zone: TimeZone) {
         let local = date.timeIntervalSince1970 + TimeInterval(zone.secondsFromGMT(for: date))
         let seconds = Int(max(-6e10, min(local.rounded(.down), 6e10)))
         let day = Int((Double(seconds) / 86_400).rounded(.down))
-        // 719,163 is the number of 1 January 1970; the clamp keeps an absurd clock inside FileMaker's calendar.
+        // 719,163 is the day number of 1 January 1970. The clamp keeps an absurd date inside FileMaker's calendar.
         let number = min(max(719_163 + day, CivilDate.numbers.lowerBound), CivilDate.numbers.upperBound)
         guard let civil = CivilDate(number: number) else {
             preconditionFailure("\(number) was clamped to the calendar")

@@ -6,44 +6,46 @@ extension Sandbox {
     ///
     /// Source: the Claris FileMaker Data API Guides of the releases, and responses recorded from them.
     public enum ServerVersion: Int, Codable, Sendable, Comparable, CaseIterable {
-        /// 2018: no `dataInfo`, no `productInfo`, no lists and no run-script.
+        /// 2018: without `dataInfo`, `productInfo`, the lists of layouts and scripts, and the call that runs a script.
         case v17 = 17
-        /// 2019: everything but `validateSession` and `dateformats`; JSON bodies with a charset are refused.
+        /// 2019: everything but `validateSession` and `dateformats`. JSON bodies whose content type has a charset are
+        /// refused.
         case v18 = 18
         /// 2020 to 2022 (19.6): `validateSession`, `v2`, `table` in the layout list, `dateformats` on reads.
         case v19 = 19
         /// 2025: `dateformats` and `options` on writes, `isSessionInUse`, no version in `productInfo`.
         case v22 = 22
 
-        /// Older releases come first.
+        /// Compares release numbers: the older release is the smaller one.
         public static func < (left: ServerVersion, right: ServerVersion) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// What a find answers whose offset lies past the last record found. Sources disagree: the notes of a script step name
-    /// both errors, and the tests of a client that passed on a real host take 401 or an empty page.
+    /// The answer to a find whose offset lies past the last record found. Sources disagree: the notes of a script step
+    /// name both errors, and the tests of a client that passed on a real host accept 401 or an empty page.
     public enum FindPastEnd: String, Codable, Sendable, CaseIterable {
         /// Error 401, as for a find without a match.
         case noRecordsMatch = "401"
         /// Error 101, as for a range of records past the end.
         case recordMissing = "101"
-        /// Success, and no records.
+        /// Success without records.
         case emptyPage = "empty"
     }
 
-    /// What happens on a layout that shows fields of another file (a data source) for which the login brought no credentials,
-    /// when that file has no account like the session's. A client's tests passed on a host whose two files had different
-    /// accounts; what it showed of the second one is not known.
+    /// What happens on a layout that shows fields of another file (a data source) if the login brought no credentials
+    /// for that file and the file has no account like the session's. A client's tests passed on a host whose two files
+    /// had different accounts; what that host showed of the second file is not known.
     public enum DataSourceWithoutAccount: String, Codable, Sendable, CaseIterable {
-        /// The call succeeds: fields of that file are empty, portals on it have no rows, and writing to it is error 200.
+        /// The call succeeds: fields of that file are empty, portals on it have no rows, and writing to it is error
+        /// 200.
         case emptyValues = "empty"
-        /// Error 212, as for credentials that are wrong.
+        /// Error 212, as for wrong credentials.
         case invalidAccount = "212"
         /// Error 802: the file cannot be opened.
         case fileNotOpened = "802"
     }
 
-    /// What stands between the day and the time of a timestamp with `dateformats` 2. The guide calls the form ISO 8601, which allows
-    /// more than one; requests may write either.
+    /// The character between the date and the time of a timestamp with `dateformats` 2. The guide calls the format ISO
+    /// 8601, which allows more than one. Requests may use either.
     public enum ISOTimestampSeparator: String, Codable, Sendable, CaseIterable {
         /// `2026-01-31T22:15:00`.
         case letter = "T"
@@ -51,8 +53,9 @@ extension Sandbox {
         case space = " "
     }
 
-    /// Which dates a criterion may hold when the request has `dateformats` 2. The guide speaks of answers alone, and a public sample
-    /// keeps US dates in criteria beside another format. What cannot be read is error 500.
+    /// The date formats that a find criterion may use if the request has `dateformats` 2. The guide mentions answers
+    /// only, and a public sample uses US dates in criteria together with another format. A date that cannot be read is
+    /// error 500.
     public enum CriterionDates: String, Codable, Sendable, CaseIterable {
         /// `01/31/2026` and `2026-01-31`.
         case usAndISO = "US and ISO"
@@ -62,35 +65,35 @@ extension Sandbox {
         case iso = "ISO"
     }
 
-    /// How the fields in the rows of a portal are named in answers. The guide speaks of qualified names under a condition that is not
-    /// known; recorded answers have them. Requests write qualified names in any case.
+    /// How answers name the fields in portal rows. The guide names a condition for qualified names that is not known;
+    /// recorded answers have qualified names. Requests always use qualified names.
     public enum PortalFieldNames: String, Codable, Sendable, CaseIterable {
-        /// With their table: `Phones::Number`.
+        /// With the name of the table occurrence: `Phones::Number`.
         case qualified
         /// Without it: `Number`.
         case plain
     }
 
-    /// How containers are streamed: the server preference `AuthenticatedStream`. Servers before 19 have no such preference:
-    /// with them every download is ``open``.
+    /// How containers are streamed: the server preference `AuthenticatedStream`. Servers before 19 have no such
+    /// preference; their downloads are always ``open``.
     public enum ContainerStreaming: Int, Sendable, CaseIterable {
         /// A download needs the session's bearer token (preference 1, the default of a server since 19.3.2).
         case authenticated = 1
         /// A download needs no token, only the URL and the cookie that comes with it (preference 2). The URL outlives a
-        /// logout: it is good for as long as a session lives without requests, and not beyond a restart.
+        /// logout: it is valid for the duration after which an idle session expires, but not after a restart.
         case open = 2
     }
 
-    /// When an account is locked because somebody guesses its password: after so many wrong ones in a row, each within
-    /// ``period`` of the one before, logins are refused with 214, even with the right password, until ``period`` has passed
-    /// since the last wrong one. Only accounts with a name and password are counted; a login that succeeds starts anew.
+    /// When wrong passwords lock an account. After ``attempts`` wrong passwords in a row, each within ``period`` of the
+    /// one before, logins fail with 214, even with the right password, until ``period`` has passed since the last wrong
+    /// one. Only accounts with a name and password are counted. A login that succeeds resets the count.
     public struct LoginThrottling: Sendable, Equatable {
-        /// How many wrong passwords lock the account. The default is 5.
+        /// The number of wrong passwords that lock the account. The default is 5.
         public var attempts: Int
-        /// How long it is locked, on the sandbox's clock. The default is 5 minutes.
+        /// How long the account is locked, on the sandbox's clock. The default is 5 minutes.
         public var period: Duration
 
-        /// Throttling after a number of wrong passwords.
+        /// Creates a rule that locks an account for `period` after `attempts` wrong passwords.
         public init(attempts: Int = 5, period: Duration = .seconds(5 * 60)) {
             self.attempts = attempts
             self.period = period
@@ -102,76 +105,78 @@ extension Sandbox {
         Logger(label: "FMSandbox", factory: { StreamLogHandler.standardError(label: $0) })
     }
 
-    /// How a sandbox behaves.
+    /// The settings of a sandbox.
     public struct Configuration: Sendable {
-        /// Whether it speaks TLS. The default is false.
+        /// Whether the sandbox uses TLS. The default is false.
         public var tls: Bool
-        /// What it shows over TLS. The default is ``Certificate/loopback``.
+        /// The certificate for TLS. The default is ``Certificate/loopback``.
         public var certificate: Certificate
-        /// The port to listen on. The default, 0, lets the system choose.
+        /// The port to listen on. The default is 0: the system chooses one.
         public var port: Int
-        /// How many sessions may be open at once. The default is 500, as on a server.
+        /// The maximum number of open sessions. The default is 500, as on a server.
         public var maximumSessions: Int
-        /// The error for one session too many: 956 (the default) or 812, both of which have been seen.
+        /// The error of a login beyond ``maximumSessions``: 956 (the default) or 812. Both were seen on servers.
         public var sessionLimitCode: Int
-        /// How long a session lives after its last request. nil, the default, leaves it to the solutions, and to 15 minutes where
-        /// they do not say.
+        /// How long an idle session lives after its last request. If nil (the default), the solutions decide; without a
+        /// setting there, it is 15 minutes.
         public var sessionLifetime: Duration?
-        /// When wrong passwords lock an account. Never by default, so that tests may log in wrongly as often as they like.
+        /// When wrong passwords lock an account. If nil (the default), never, so that tests may use wrong passwords as
+        /// often as they like.
         public var loginThrottling: LoginThrottling?
-        /// How long the answer to every request is held back. None by default.
+        /// The delay of every answer. The default is none.
         public var latency: Duration?
-        /// How long a connection without a request is kept open, in real time. nil, the default, leaves it to the solutions, and
-        /// to 5 s, as on a server, where they do not say.
+        /// How long an idle connection stays open, in real time. If nil (the default), the solutions decide; without a
+        /// setting there, it is 5 s, as on a server.
         public var keepAlive: Duration?
-        /// How many requests a connection serves before it is closed. No limit by default.
+        /// The number of requests after which a connection is closed. The default is no limit.
         public var requestsPerConnection: Int?
-        /// The greatest body of a request, in bytes; more is refused with HTTP status 413. The default is 64 MB.
+        /// The maximum size of a request body in bytes; a larger body fails with HTTP status 413. The default is 64 MB.
         public var maximumBodyBytes: Int
-        /// Whether bodies over 1 KB are compressed for clients that accept gzip. nil, the default, leaves it to the solutions;
-        /// where they do not say, they are.
+        /// Whether bodies over 1 KB are compressed for clients that accept gzip. If nil (the default), the solutions
+        /// decide; without a setting there, they are compressed.
         public var compression: Bool?
-        /// How containers are streamed. nil, the default, leaves it to the solutions, and to
-        /// ``ContainerStreaming/authenticated`` where they do not say.
+        /// How containers are streamed. If nil (the default), the solutions decide; without a setting there, it is
+        /// ``ContainerStreaming/authenticated``.
         public var containerStreaming: ContainerStreaming?
-        /// Whether the list of databases shows only what the given account may open. nil, the default, is what servers of the
-        /// version do by default: since 19 they do.
+        /// Whether the list of databases shows only those that the given account may open. If nil (the default), it
+        /// does from version 19 on, as servers do by default.
         public var filtersDatabases: Bool?
-        /// The release to imitate. nil, the default, leaves it to the solutions (``Solution/Server``), and to
-        /// ``ServerVersion/v22`` where they do not say.
+        /// The release to imitate. If nil (the default), the solutions decide (``Solution/Server``); without a setting
+        /// there, it is ``ServerVersion/v22``.
         public var serverVersion: ServerVersion?
-        /// What a find answers whose offset lies past the end. nil, the default, leaves it to the solutions, and to
-        /// ``FindPastEnd/noRecordsMatch`` where they do not say.
+        /// The answer to a find whose offset lies past the end. If nil (the default), the solutions decide; without a
+        /// setting there, it is ``FindPastEnd/noRecordsMatch``.
         public var findPastEnd: FindPastEnd?
-        /// Whether the names of layouts, fields, portals, scripts and value lists in requests may be written in any case. nil,
-        /// the default, leaves it to the solutions; where they do not say, names must be spelt exactly.
+        /// Whether requests may write the names of layouts, fields, portals, scripts and value lists in any case. If
+        /// nil (the default), the solutions decide; without a setting there, names must match exactly.
         public var ignoresNameCase: Bool?
-        /// Whether creating a record with portal rows answers `newPortalRecordInfo`, as editing one does. nil, the default,
-        /// leaves it to the solutions; where they do not say, it does not.
+        /// Whether the answer to creating a record with portal rows has `newPortalRecordInfo`, as the answer to an edit
+        /// has. If nil (the default), the solutions decide; without a setting there, it has not.
         public var newPortalRecordInfoOnCreate: Bool?
-        /// What calls answer that need a data source whose file lacks the session's account. nil, the default, leaves it to the
-        /// solutions, and to ``DataSourceWithoutAccount/emptyValues`` where they do not say.
+        /// The answer to calls that need a data source whose file lacks the session's account. If nil (the default),
+        /// the solutions decide; without a setting there, it is ``DataSourceWithoutAccount/emptyValues``.
         public var dataSourceWithoutAccount: DataSourceWithoutAccount?
-        /// What stands between day and time of timestamps in ISO 8601. nil, the default, leaves it to the solutions, and to
-        /// ``ISOTimestampSeparator/letter`` where they do not say.
+        /// The character between date and time of ISO 8601 timestamps. If nil (the default), the solutions decide;
+        /// without a setting there, it is ``ISOTimestampSeparator/letter``.
         public var isoTimestampSeparator: ISOTimestampSeparator?
-        /// Which dates criteria may hold when dates travel in ISO 8601. nil, the default, leaves it to the solutions, and to
-        /// ``CriterionDates/usAndISO`` where they do not say.
+        /// The date formats that find criteria may use if the request's dates are in ISO 8601. If nil (the default),
+        /// the solutions decide; without a setting there, it is ``CriterionDates/usAndISO``.
         public var isoCriterionDates: CriterionDates?
-        /// How the fields of portal rows are named. nil, the default, leaves it to the solutions, and to
-        /// ``PortalFieldNames/qualified`` where they do not say.
+        /// How the fields of portal rows are named. If nil (the default), the solutions decide; without a setting
+        /// there, it is ``PortalFieldNames/qualified``.
         public var portalFieldNames: PortalFieldNames?
-        /// Which part of the OData interface there is. The default is ``OData/off``.
+        /// The part of the OData interface that the sandbox offers. The default is ``OData/off``.
         public var odata: OData
-        /// The clock. The default is the machine's.
+        /// The sandbox's clock. The default is the machine's.
         public var clock: any SandboxClock
-        /// The time zone of the host's wall clock. nil, the default, leaves it to the solutions, and to UTC where they do not
-        /// say.
+        /// The time zone of the host's wall clock. If nil (the default), the solutions decide; without a setting there,
+        /// it is UTC.
         public var timeZone: TimeZone?
-        /// Where requests are logged: method, path, status and FileMaker's code, never a body, a query, a token or a password.
+        /// The logger for requests: method, path, status and FileMaker's code, never a body, a query, a token or a
+        /// password. The default logs nothing.
         public var logger: Logger
 
-        /// The behaviour of a server in its default state, on a free port.
+        /// Creates a configuration. The defaults are those of a new server, on a free port and without TLS.
         public init(
             tls: Bool = false,
             certificate: Certificate = .loopback,

@@ -1,6 +1,6 @@
 public import Foundation
 
-// What `localizedDescription` says of the errors of a sandbox.
+// The `localizedDescription` of the sandbox's errors.
 
 extension FileMakerError: LocalizedError, CustomStringConvertible {
     /// The code and its text.
@@ -16,11 +16,11 @@ extension SolutionError: LocalizedError {
 }
 
 extension Sandbox.PortError: LocalizedError {
-    /// The port and what is wrong with it, in one line.
+    /// The port and the reason, in one line.
     public var errorDescription: String? { description }
 }
 
 extension Sandbox.CertificateError: LocalizedError {
-    /// What is wrong with the certificate, in one line.
+    /// The reason, in one line.
     public var errorDescription: String? { description }
 }

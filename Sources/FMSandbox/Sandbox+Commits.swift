@@ -1,11 +1,12 @@
-/// What others do to the records: people with FileMaker Pro, scripts on the host. Each call is one commit, by an account that may do
-/// everything; a log of commits (``Solution/addCommitLog(_:)``) gets its entries.
+/// Changes that others make to the records: people with FileMaker Pro, scripts on the host. Each call is one commit
+/// with full access. A commit log (``Solution/addCommitLog(_:)``) gets its entries.
 extension Sandbox {
-    /// Creates a record, with what its fields enter by themselves.
+    /// Creates a record, with auto-enter for the fields that have it.
     ///
-    /// Throws ``FileMakerError`` 802, 106 or 102 when there is no such database, table or field, and what validation says.
+    /// Throws ``FileMakerError`` 802, 106 or 102 if there is no such database, table or field, and the errors of
+    /// validation.
     ///
-    /// - Returns: the id of the record.
+    /// - Returns: The id of the record.
     @discardableResult
     public func createRecord(
         _ values: [String: String] = [:],
@@ -17,10 +18,10 @@ extension Sandbox {
         }
     }
 
-    /// Changes fields of a record, and counts its modId up by one.
+    /// Changes fields of a record, and increments its modId.
     ///
-    /// Throws ``FileMakerError`` as ``createRecord(_:ofTable:inDatabase:)`` does, 101 when there is no such record, and 301 when it is in
-    /// use.
+    /// Throws ``FileMakerError`` like ``createRecord(_:ofTable:inDatabase:)``, 101 if there is no such record, and 301
+    /// if it is in use.
     public func editRecord(
         _ recordId: Int,
         _ values: [String: String],
@@ -32,16 +33,17 @@ extension Sandbox {
         }
     }
 
-    /// Deletes a record, and related ones where a relationship says so.
+    /// Deletes a record, and related records if a relationship says so.
     ///
-    /// Throws ``FileMakerError`` 802, 106 or 101 when there is no such database, table or record, and 301 when it is in use.
+    /// Throws ``FileMakerError`` 802, 106 or 101 if there is no such database, table or record, and 301 if it is in
+    /// use.
     public func deleteRecord(_ recordId: Int, ofTable table: String, inDatabase database: String) throws {
         try engine.commitOfOthers(table, database) { writer, table in try writer.delete(recordId, in: table) }
     }
 }
 
 extension Engine {
-    /// Changes records of a table as one commit of somebody who needs no session and may do everything.
+    /// Changes records of a table as one commit with full access, without a session.
     func commitOfOthers<Result>(
         _ table: String,
         _ database: String,

@@ -2,10 +2,10 @@ public import Foundation
 import NIOConcurrencyHelpers
 
 extension Sandbox {
-    /// A hosted database as it is now: the solution it started as, with the records, the global values and the next record
-    /// ids and serial numbers of this moment. What belongs to a session is not in it.
+    /// A hosted database in its current state: the solution it started as, with the current records, global values,
+    /// next record ids and serial numbers, but without the values that belong to sessions.
     ///
-    /// nil when no database of that name is hosted.
+    /// nil if no database of that name is hosted.
     public func solution(named name: String) -> Solution? {
         guard let database = engine.model.database(named: name) else { return nil }
         var solution = engine.solutions[database.index]
@@ -16,14 +16,14 @@ extension Sandbox {
         return solution
     }
 
-    /// The records of a table as they are now, in their order of creation; nil when there is no such table.
+    /// The current records of a table in the order of their creation; nil if there is no such table.
     public func records(ofTable table: String, inDatabase database: String) -> [Solution.Record]? {
         solution(named: database)?.tables.first { $0.name == table }?.records
     }
 
-    /// Opens a record as if somebody else had it in use, or lets it go: while it is open, writing to it answers 301.
+    /// Opens a record as if another user edited it, or closes it. While it is open, writing to it is error 301.
     ///
-    /// Throws ``FileMakerError`` 802, 106 or 101 when there is no such database, table or record.
+    /// Throws ``FileMakerError`` 802, 106 or 101 if there is no such database, table or record.
     public func setLocked(_ isLocked: Bool, recordId: Int, ofTable table: String, inDatabase database: String) throws {
         let place = try engine.model.table(table, ofDatabase: database).place
         try engine.commit { world in
@@ -33,7 +33,7 @@ extension Sandbox {
         }
     }
 
-    /// The sessions that are open now, in the order of their logins.
+    /// The open sessions in the order of their logins.
     public var sessions: [SessionInfo] {
         let sessions = engine.openSessions
         return sessions.map { session in
@@ -46,28 +46,28 @@ extension Sandbox {
         }
     }
 
-    /// An open session as ``Sandbox/sessions`` shows it. Its token is left out: whoever knows it could use the session.
+    /// An open session, as in ``Sandbox/sessions``. It has no token, because the token would allow using the session.
     public struct SessionInfo: Sendable, Equatable {
-        /// The database it is logged in to.
+        /// The name of the database of the login.
         public var database: String
         /// The account that logged in.
         public var account: String
-        /// When its last request came, on the sandbox's clock.
+        /// The time of its last request, on the sandbox's clock.
         public var lastUsed: Date
-        /// Whether a request of it is running.
+        /// Whether one of its requests is running.
         public var isInUse: Bool
     }
 
     /// The faults that are still to come, in the order in which they are tried.
     public var pendingFaults: [FaultRule] { engine.withState { $0.faults.rules } }
 
-    /// Writes every hosted database as it is now into a folder, each as `<name>.json`, to be loaded again with
-    /// ``Solution/load(from:)``. The folder is created if need be.
+    /// Saves the current state of every hosted database as `<name>.json` in a folder, for ``Solution/load(from:)``. The
+    /// folder is created if necessary; a slash in a name becomes an underscore.
     public func save(to folder: URL) throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for database in engine.model.databases {
             guard let solution = solution(named: database.name) else { continue }
-            // A database name may hold a slash; a file name may not.
+            // A database name may contain a slash; a file name may not.
             let name = database.name.replacingOccurrences(of: "/", with: "_")
             try solution.save(to: folder.appendingPathComponent("\(name).json"))
         }
@@ -75,7 +75,7 @@ extension Sandbox {
 }
 
 extension Solution.Table {
-    /// Takes over what a table of the store holds.
+    /// Copies the records, globals and counters of a table in the store.
     fileprivate mutating func take(_ state: TableState, _ model: TableModel) {
         recordsFile = nil
         records = state.records.map { record in
@@ -93,7 +93,7 @@ extension Solution.Table {
 }
 
 extension TableModel {
-    /// Stored values in the form of solution files, by name. Empty ones are left out.
+    /// Stored values by name, in the form of solution files, without empty ones.
     fileprivate func texts(of values: [FieldValue], global: Bool) -> [String: String] {
         var texts: [String: String] = [:]
         for field in fields where field.isStored && field.isGlobal == global {

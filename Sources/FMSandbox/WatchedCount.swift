@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// How many there are of something, for those who want to know when there are enough.
+/// A count on which tasks can wait until it is high enough.
 final class WatchedCount: Sendable {
     private struct Watcher {
         var count: Int
@@ -26,7 +26,7 @@ final class WatchedCount: Sendable {
         for continuation in satisfied { continuation.resume() }
     }
 
-    /// Returns once there are at least `count`, or when the task is cancelled.
+    /// Returns once the count is at least `count`, or the task is cancelled.
     func until(_ count: Int) async {
         let id = state.withLockedValue { state in
             state.nextId += 1
@@ -35,7 +35,7 @@ final class WatchedCount: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLockedValue { state in
-                    // A task that is cancelled later than here finds its watcher.
+                    // If the task is cancelled after this check, the handler finds the watcher.
                     if state.count >= count || Task.isCancelled { return true }
                     state.watchers[id] = Watcher(count: count, continuation: continuation)
                     return false

@@ -1,7 +1,8 @@
 import ArgumentParser
 import FMData
 
-/// `fmdata probe`: asks a host what nobody documents, and compares its answers with what the library and the sandbox assume.
+/// `fmdata probe`: asks a host what is not documented, and compares its answers with what the library and the sandbox
+/// assume.
 struct ProbeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe",
@@ -50,7 +51,8 @@ struct ProbeCommand: AsyncParsableCommand {
         return report
     }
 
-    /// The layout that was named, or the first of a few that shows a record, and the first that shows none.
+    /// The layout that was named, or the first of 20 layouts that shows a record; and the first of them that shows
+    /// none.
     private func chosenLayout(
         of layouts: [DataAPI.Layout],
         in database: DataAPI.Database
@@ -62,7 +64,7 @@ struct ProbeCommand: AsyncParsableCommand {
                 await layout.getRecords(recordQuery: RecordQuery(portal: [], limit: 1)).awaitSingleResult()
             switch records {
             case .success(let response) where !response.data.isEmpty: chosen = chosen ?? layout
-            // An error of a layout without records is what is asked about.
+            // The error of a layout without records is one of the questions, so only "record is missing" counts here.
             case .success: empty = empty ?? layout
             case .failure(let error): if error.fileMakerCode == .recordMissing { empty = empty ?? layout }
             }

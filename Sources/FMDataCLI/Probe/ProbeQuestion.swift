@@ -1,65 +1,66 @@
 import FMData
 
-/// One thing that Claris does not document, and that this library and its sandbox assume.
+/// A behaviour that Claris does not document, and that this library and its sandbox assume.
 struct ProbeQuestion: Sendable {
-    /// What the report calls it.
+    /// The question's name in the report.
     let name: String
-    /// What is asked, in a sentence.
+    /// The question as a sentence.
     let text: String
-    /// What is assumed.
+    /// The assumed answer.
     let assumed: String
-    /// Asks the host. Returns what it did, in words that hold no name, no value and no token; throws ``NotAsked`` where the host has
-    /// nothing to ask it of.
+    /// Asks the host. Returns its behaviour in words without any name, value or token. Throws ``NotAsked`` if the host
+    /// has nothing to ask about.
     let ask: @Sendable (ProbeSubject) async throws -> String
 
-    /// Why a question was not asked.
+    /// The reason why a question was not asked.
     struct NotAsked: Error {
         let reason: String
     }
 }
 
-/// What became of a question.
+/// The result of a question.
 enum ProbeFinding: Equatable {
     case asAssumed(String)
     case different(found: String, assumed: String)
     case notAsked(String)
 }
 
-/// What the questions are asked of: a layout that the account sees, and one whose records may be changed.
+/// The objects of the questions: a layout that the account sees, and one whose records may be changed.
 struct ProbeSubject: Sendable {
     let layout: DataAPI.Layout
     let metadata: DataAPI.Layout.LayoutMetaData
-    /// The other layouts of the same table, as far as the host tells.
+    /// The other layouts of the same table, if the host reports them.
     let siblings: [DataAPI.Layout]
-    /// `nil` when nothing may be written.
+    /// A layout for scratch records; `nil` if nothing may be written.
     let scratch: DataAPI.Layout?
     /// A database that the host does not have, with the same account.
     let missing: DataAPI.Database
-    /// The same layout, with dates that travel as ISO 8601 has them.
+    /// The same layout, with dates in ISO 8601.
     let iso: DataAPI.Layout
-    /// A layout that shows no record, if the host has shown one.
+    /// A layout without records, if one was found.
     let empty: DataAPI.Layout?
 
-    /// A name that no file has for anything.
+    /// A name that exists in no file.
     static let nobodysName = "fmdata probe: no such name"
 
     var database: DataAPI.Database { layout.database }
 
-    /// The layout's own fields of a type that can be searched.
+    /// The names of the layout's own fields of a type.
     func fields(_ result: DataAPI.Layout.LayoutMetaData.FieldMetaData.CalcResult, isGlobal: Bool = false) -> [String] {
         metadata.fieldMetaData
             .filter { $0.result == result && $0.global == isGlobal && !$0.name.contains("::") }
             .map(\.name)
     }
 
-    /// A field that some record has a value in.
+    /// A field that has a value in some record.
     func filledField() async throws -> String {
         try await filled(fields(.text) + fields(.number) + fields(.date)).field
     }
 
-    /// The first of a few fields that some record has a value in, its value in the first such record, and how many there are.
+    /// The first of a few fields that has a value in some record, the value in the first such record, and the counts of
+    /// the find.
     ///
-    /// - Parameter layout: the layout that is asked; by default that of the questions.
+    /// - Parameter layout: The layout to ask; by default the one of the questions.
     func filled(
         _ fields: [String],
         in layout: DataAPI.Layout? = nil
@@ -75,14 +76,14 @@ struct ProbeSubject: Sendable {
         )
     }
 
-    /// An offset behind the last of so many records, and of no more digits than any host reads.
+    /// An offset after the last record found, with no more digits than any host can parse.
     static func offset(behind info: DataAPI.DataInfo) -> Int { info.isReported ? info.foundCount + 1 : largestID }
 
-    /// The largest id of 32 bits: a host may read no larger number, and no record has come to it.
+    /// The largest id of 32 bits. A host may not parse larger numbers, and no record reaches it.
     static let largestID = Int(Int32.max)
 }
 
-/// What a call came to, by its code and status alone.
+/// The result of a call, by its code and status only.
 func told<Value>(
     _ result: Result<Value, FMRest.APIError>,
     _ describe: (Value) -> String = { _ in "answered" }
@@ -94,7 +95,7 @@ func told<Value>(
 }
 
 extension FMRest.APIError {
-    /// `error 101, HTTP 500`. An error that is no answer of FileMaker's is told by its kind.
+    /// `error 101, HTTP 500`. An error that does not come from FileMaker is described by its code in the library.
     var told: String {
         let what = fileMakerCode.map { "error \($0.rawValue)" } ?? "\(code)"
         return what + (httpStatus.map { ", HTTP \($0)" } ?? "")

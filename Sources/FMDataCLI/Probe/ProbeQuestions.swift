@@ -4,23 +4,25 @@ import OpenCombine
 extension ProbeQuestion {
     private typealias Records = DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>
 
-    /// All of them. A line more is a question more.
+    /// All questions.
     ///
-    /// Open as well, and not asked, since it takes more than an account of one file, harms, or is not for this client to send:
+    /// These questions are open too, but not asked, because they need more than an account of one file, do harm, or
+    /// cannot be sent by this client:
     ///
-    /// - limits and offsets that are zero, negative or texts: the client refuses them before anything is sent;
-    /// - bodies that are no JSON, `omit` as a boolean, an edit without `fieldData`, calls without a token, answers to paths and methods
-    ///   that are not there: the client writes neither;
-    /// - whether `validateSession` renews the 15 minutes: it takes longer than anybody waits;
-    /// - how many sessions a host takes, and with what it refuses the next: whoever works there would be locked out;
-    /// - an account without `fmrest`, a file of a data source without the account: it takes accounts that few have;
-    /// - the keys of portal rows in edits, and what `newPortalRecordInfo` says of them: a scratch layout has no portal, or one whose
-    ///   rows belong to somebody;
-    /// - uploads without content or name, and the largest: they would stay in a container of somebody's file;
-    /// - how long the address of a container lives, limits on data transfer, calls that meet on one token: hours, or luck.
+    /// - limits and offsets that are zero, negative or texts: the client refuses them before it sends anything;
+    /// - bodies that are not JSON, `omit` as a boolean, an edit without `fieldData`, calls without a token, unknown
+    ///   paths and methods: the client sends none of them;
+    /// - whether `validateSession` renews the 15 minutes: it takes too long;
+    /// - how many sessions a host accepts, and its error for the next one: other users would be locked out;
+    /// - an account without `fmrest`, a file of a data source without the account: few hosts have such accounts;
+    /// - the keys of portal rows in edits, and their `newPortalRecordInfo`: a scratch layout has no portal, or one
+    ///   whose rows belong to other users;
+    /// - uploads without content or name, and the largest: they would stay in a container of the user's file;
+    /// - how long the URL of a container is valid, limits on data transfer, simultaneous calls with one token: they
+    ///   need hours or luck.
     static let all = reads + writes
 
-    // MARK: By reads
+    // MARK: Questions that only read
 
     static let reads: [ProbeQuestion] = [
         ProbeQuestion(
@@ -190,7 +192,7 @@ extension ProbeQuestion {
         },
     ]
 
-    /// A criterion that is no value of its field's type.
+    /// A question about a criterion that is not a value of its field's type.
     private static func unreadable(
         _ type: String,
         _ result: DataAPI.Layout.LayoutMetaData.FieldMetaData.CalcResult,
@@ -204,7 +206,7 @@ extension ProbeQuestion {
         }
     }
 
-    // MARK: By writes to a scratch layout
+    // MARK: Questions that write to a scratch layout
 
     static let writes: [ProbeQuestion] = [
         ProbeQuestion(
@@ -245,7 +247,7 @@ extension ProbeQuestion {
         },
     ]
 
-    /// Makes a record of the scratch layout, and deletes it behind the question, whatever came of it.
+    /// Creates a record of the scratch layout, and deletes it after the question, whether it succeeds or fails.
     private static func withScratchRecord(
         _ subject: ProbeSubject,
         _ body: (DataAPI.Layout, _ recordId: Int, _ field: String) async throws -> String
@@ -264,7 +266,7 @@ extension ProbeQuestion {
         let id = try await scratch.createRecord(record: record).firstValue().recordId
         let answer: Result<String, any Error>
         do { answer = .success(try await body(scratch, id, field)) } catch { answer = .failure(error) }
-        // In a task of its own, which Ctrl-C does not cancel: the record must not stay behind.
+        // A separate task is not cancelled by Ctrl-C, so that the record is deleted.
         _ = try await Task { try await scratch.deleteRecord(recordId: id).firstValue() }.value
         return try answer.get()
     }

@@ -1,6 +1,6 @@
 import FMData
 
-/// What the questions of a probe came to. It holds no name, no value and no account.
+/// The results of a probe. They contain no name, no value and no account.
 struct ProbeReport {
     private let version: String?
     private let findings: [(question: ProbeQuestion, finding: ProbeFinding)]
@@ -13,10 +13,10 @@ struct ProbeReport {
         self.findings = findings
     }
 
-    /// Whether something is not as assumed.
+    /// Whether an answer differs from the assumption.
     var differs: Bool { differentCount > 0 }
 
-    /// The report, a line for each question and one for all.
+    /// The report, with a line for each question and a summary.
     var text: String {
         let lines = findings.map { question, finding in
             let (word, told) =
@@ -46,7 +46,7 @@ struct ProbeReport {
 }
 
 extension ProbeQuestion {
-    /// Asks it. An error where an answer was needed to go on is told as one.
+    /// Asks the question. The error of a call that the question depends on becomes the reason why it was not asked.
     fileprivate func finding(of subject: ProbeSubject) async -> ProbeFinding {
         do {
             let found = try await ask(subject)

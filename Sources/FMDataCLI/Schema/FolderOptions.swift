@@ -2,7 +2,7 @@ import ArgumentParser
 import FMModel
 import Foundation
 
-/// Where the models of a program are.
+/// The folder of a program's models.
 struct FolderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

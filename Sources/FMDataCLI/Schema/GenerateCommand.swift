@@ -1,8 +1,7 @@
 import ArgumentParser
 import FMModel
 
-/// `fmdata generate`: Swift types out of the snapshot. Nothing of it needs a network, and the same snapshot gives the same
-/// bytes.
+/// `fmdata generate`: makes Swift types from the snapshot, without a network. Equal snapshots give equal bytes.
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",

@@ -3,13 +3,14 @@ import FMData
 import FMModel
 import FMSandbox
 
-/// Which layouts of a host are asked for.
+/// The layouts of a host to read.
 enum LayoutChoice {
     case named([String])
-    /// All but these, which are layouts or folders of layouts.
+    /// All layouts except these, which are names of layouts or of folders.
     case all(except: [String])
 
-    /// The names to ask for, each once, however often it is in the list or in the arguments, and those that are left out.
+    /// The names of the layouts to read and of those left out, each once, even if it is repeated in the list or the
+    /// arguments.
     func names(of items: [DataAPI.Database.LayoutListItem]) throws -> (asked: [String], leftOut: [String]) {
         var seen: Set<ExactName> = []
         switch self {
@@ -28,7 +29,7 @@ enum LayoutChoice {
         }
     }
 
-    /// Whether it is a line between two groups of the menu, which FileMaker keeps as a layout of this name.
+    /// Whether the layout is a separator in the menu. FileMaker stores it as a layout with the name `-`.
     private static func isLine(_ name: String) -> Bool { name == "-" }
 
     private static func namesAtAnyDepth(_ items: [DataAPI.Database.LayoutListItem]) -> [String] {

@@ -2,7 +2,7 @@ import FMData
 import FMModel
 
 extension LayoutDescription {
-    /// What a host says of a layout.
+    /// Makes a description from a host's metadata.
     init(name: String, table: String?, _ metadata: DataAPI.Layout.LayoutMetaData) {
         self.init(
             name: name,
@@ -37,13 +37,13 @@ extension FieldDescription {
         needsFourDigitYear = field.fourDigitYear
         isTimeOfDay = field.timeOfDay
         maxCharacters = field.maxCharacters.flatMap { $0 > 0 ? $0 : nil }
-        // A host of the time before layouts showed a part of the repetitions says nothing of it.
+        // Older hosts, on which layouts could not show part of the repetitions, do not report the range.
         let start = Self.repetition(field.repetitionStart ?? 1)
         repetitions = Self.repetition(field.maxRepeat)
         let last = field.repetitionEnd ?? start + Self.repetition(field.repetitions ?? repetitions) - 1
         shown = start...max(start, Self.repetition(last))
     }
 
-    /// A number that FileMaker can mean, whatever the host says.
+    /// Limits a number to what FileMaker allows, whatever the host reports.
     private static func repetition(_ number: Int) -> Int { min(max(1, number), 32_000) }
 }

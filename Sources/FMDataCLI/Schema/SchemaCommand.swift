@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `fmdata schema`: what the layouts of a database look like, kept in a repository.
+/// `fmdata schema`: keeps the structure of a database's layouts in a repository.
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
@@ -15,7 +15,7 @@ struct SchemaCommand: AsyncParsableCommand {
     )
 }
 
-/// Which layouts, and where their snapshot is.
+/// The layouts, and the folder of their snapshot.
 struct SchemaOptions: ParsableArguments {
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var folder: FolderOptions
@@ -39,9 +39,9 @@ struct SchemaOptions: ParsableArguments {
         if !all, !except.isEmpty { throw ValidationError("--except needs --all.") }
     }
 
-    /// What to ask for.
+    /// The layouts to read.
     ///
-    /// - Parameter known: the layouts of the snapshot.
+    /// - Parameter known: The names of the layouts in the snapshot.
     func choice(known: [String]) throws -> LayoutChoice {
         if all { return .all(except: except) }
         let names = layouts.isEmpty ? known : layouts

@@ -2,7 +2,7 @@ import ArgumentParser
 import FMData
 import FMModel
 
-/// `fmdata schema diff`: in what the host differs from the snapshot. It writes nothing.
+/// `fmdata schema diff`: shows how the host differs from the snapshot. It writes nothing.
 struct SchemaDiffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -28,11 +28,12 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         let choice = try options.choice(known: snapshot.layouts.map(\.layout))
         let answer = try await SchemaReader(database: database).read(choice)
         var known = snapshot.layouts
-        // What is compared of a layout that was not read is nothing.
+        // Layouts that were not read are not compared.
         var ignored = Set(answer.leftOut.map(ExactName.init))
         var gone: Set<ExactName> = []
         for (layout, error) in answer.failures {
-            // A layout of the snapshot that is gone is a difference; one that was asked for by name is a mistake.
+            // A layout of the snapshot that no longer exists is a difference. An unknown layout named by the user is an
+            // error.
             if error.fileMakerCode == .layoutMissing,
                 known.contains(where: { ExactName($0.layout) == ExactName(layout) })
             {
@@ -45,7 +46,7 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         }
         let update = LayoutSnapshot.updating(known, with: answer.layouts, prefixes: snapshot.settings.prefixes)
         let asked = Set(answer.asked.map(ExactName.init))
-        // Of all layouts that the host has, those that it does not have are gone too.
+        // With `--all`, layouts of the snapshot that are not in the host's list were removed, too.
         if options.all { gone.formUnion(known.map { ExactName($0.layout) }.filter { !asked.contains($0) }) }
         if !options.all { ignored.formUnion(known.map { ExactName($0.layout) }.filter { !asked.contains($0) }) }
         var current = update.layouts.filter { !gone.contains(ExactName($0.layout)) }
@@ -58,7 +59,7 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Parameter json: whether a program is to read it.
+    /// - Parameter json: Whether the report is JSON, for programs.
     static func report(
         _ old: [LayoutSnapshot],
         _ new: [LayoutSnapshot],

@@ -2,8 +2,8 @@ import ArgumentParser
 import FMData
 import FMModel
 
-/// `fmdata schema fetch`: brings the snapshot up to what the host says. Of layouts that were named all or none: when one of them
-/// fails, no file is touched. Of all that there are, those that can be read.
+/// `fmdata schema fetch`: updates the snapshot from the host. If layouts are named and one of them fails, no file is
+/// changed. With `--all`, all layouts that can be read are updated.
 struct SchemaFetchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",

@@ -1,22 +1,22 @@
 import FMData
 import FMModel
 
-/// Asks a host for its layouts.
+/// Reads layouts from a host.
 struct SchemaReader {
     let database: DataAPI.Database
 
-    /// What came of asking: layouts, and what went wrong with others.
+    /// The layouts, and the errors of those that could not be read.
     struct Answer {
-        /// The names that were asked for.
+        /// The names of the layouts to read.
         var asked: [String]
-        /// The names of layouts that were not, though the host has them.
+        /// The names of layouts that the host has and that were not to be read.
         var leftOut: [String]
         var layouts: [LayoutDescription] = []
         var failures: [(layout: String, error: FMRest.APIError)] = []
     }
 
-    /// What the host says of some layouts. Throws what would go wrong with every other layout too: a host that is gone, an
-    /// account that is refused.
+    /// Reads the metadata of layouts. Throws errors that every other layout would cause too: a host that cannot be
+    /// reached, an account that is refused.
     func read(_ choice: LayoutChoice) async throws -> Answer {
         let items = try await database.getLayoutNames().firstValue()
         let list = items.flatMap(\.allLayouts)
@@ -36,7 +36,8 @@ struct SchemaReader {
 }
 
 extension FMRest.APIError {
-    /// Whether another layout may well be read: FileMaker, or what stands before it, has answered, and not about the account.
+    /// Whether other layouts may still be readable: FileMaker or a server before it has answered, and not about the
+    /// account.
     fileprivate var isOfOneLayout: Bool {
         switch code {
         case .fileMaker: fileMakerCode?.category != .account

@@ -1,13 +1,13 @@
 import FMModel
 import Foundation
 
-/// Changes of layouts, for a person and for a program.
+/// The changes of layouts, for people and for programs.
 struct SchemaReport {
     let changes: [SchemaChange]
 
     init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// A line for each change, under the layout that it is of; empty when there are none.
+    /// A line for each change, grouped by layout; empty if there are none.
     var text: String {
         var text = ""
         var layout: String?
@@ -19,7 +19,7 @@ struct SchemaReport {
         return text
     }
 
-    /// The changes as a list of objects.
+    /// The changes as a JSON array of objects.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

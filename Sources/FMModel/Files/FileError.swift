@@ -1,17 +1,18 @@
 import Foundation
 
-/// An error of the file system in one line, as a shell would say it: `cannot write Generated/A.swift: No space left on device`.
+/// An error of the file system in one line, in the style of a shell:
+/// `cannot write Generated/A.swift: No space left on device`.
 package struct FileError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
-    /// - Parameter subject: what was done to what: `save into /tmp/x`.
+    /// - Parameter subject: The operation and its target: `save into /tmp/x`.
     package init(_ error: any Error, subject: String) {
         description = "cannot \(subject): \(Self.reason(of: error))"
     }
 
-    /// Runs what deals with a file or a folder.
+    /// Runs an operation on a file or a folder, and turns its error into a ``FileError``.
     ///
-    /// - Parameter subject: what is done to what.
+    /// - Parameter subject: The operation and its target.
     package static func telling<Value>(_ subject: String, _ body: () throws -> Value) throws(FileError) -> Value {
         do {
             return try body()
@@ -23,7 +24,7 @@ package struct FileError: Error, Equatable, CustomStringConvertible {
     private static func reason(of error: any Error) -> String {
         guard let error = error as? CocoaError else { return posixReason(of: error) ?? "\(error)" }
         if let reason = error.underlying.flatMap(posixReason) { return reason }
-        // What Foundation has found out by itself.
+        // Errors that Foundation reports without an underlying POSIX error.
         switch error.code {
         case .fileNoSuchFile, .fileReadNoSuchFile: return words(.ENOENT)
         case .fileReadNoPermission, .fileWriteNoPermission: return words(.EACCES)

@@ -1,18 +1,18 @@
 package import Foundation
 
-/// What is to become of the files of one folder.
+/// The changes to make to the files of one folder.
 ///
-/// All new files are written beside their places first, and get there, each in one step, when all of them are on the disk. Files
-/// are removed at the very end. Whatever fails while they are written leaves the folder as it was.
+/// All new files are first written under temporary names. When all of them are on the disk, each is renamed in one
+/// step. Files are removed last. An error while the files are written leaves the folder as it was.
 package struct FolderChange: Equatable, Sendable {
-    /// Texts by the names of files; files that hold them already are not touched.
+    /// Texts by file name. Files that have the same text already are not touched.
     package var texts: [String: String] = [:]
-    /// Files that go.
+    /// The names of files to remove.
     package var removed: [String] = []
 
     package init() {}
 
-    /// Makes the folder if it is not there, and the change in it.
+    /// Creates the folder if it does not exist, and makes the changes.
     package func apply(to folder: URL) throws {
         let manager = FileManager.default
         let texts = try texts.filter { try SourceFiles.text(of: $0.key, in: folder) != $0.value }
@@ -23,7 +23,7 @@ package struct FolderChange: Equatable, Sendable {
         var waiting: [(temporary: URL, place: URL)] = []
         do {
             for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-                // Without the name that it is for, which may be as long as a disk allows.
+                // The temporary name does not contain the file's name, which may be as long as the disk allows.
                 let temporary = folder.appendingPathComponent(".fmdata.\(UUID().uuidString).new")
                 let place = folder.appendingPathComponent(name)
                 waiting.append((temporary, place))
@@ -43,7 +43,7 @@ package struct FolderChange: Equatable, Sendable {
         }
     }
 
-    /// In one step: whoever looks finds the old file or the new one.
+    /// Renames a file in one step, so that readers find either the old file or the new one.
     private static func rename(_ source: URL, to place: URL) throws {
         guard Foundation.rename(source.path, place.path) == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
@@ -51,22 +51,22 @@ package struct FolderChange: Equatable, Sendable {
     }
 }
 
-/// Reading the files of a folder.
+/// Reads the files of a folder.
 enum SourceFiles {
-    /// The text of a file; `nil` when there is none.
+    /// The text of a file; `nil` if it does not exist.
     static func text(of name: String, in folder: URL) throws -> String? {
         let file = folder.appendingPathComponent(name)
         guard FileManager.default.fileExists(atPath: file.path) else { return nil }
         return String(decoding: try data(of: name, in: folder), as: UTF8.self)
     }
 
-    /// The bytes of a file that is there.
+    /// The bytes of an existing file.
     static func data(of name: String, in folder: URL) throws -> Data {
         let file = folder.appendingPathComponent(name)
         return try FileError.telling("read \(file.path)") { try Data(contentsOf: file) }
     }
 
-    /// The names of the files with an extension, sorted; none when there is no such folder.
+    /// The names of the files with an extension, sorted; none if the folder does not exist.
     static func names(in folder: URL, withExtension type: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
         let names = try FileError.telling("read \(folder.path)") {

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// The folder of the generated files, which may hold files of the user's too.
+/// The folder of the generated files, which may also contain files of the user.
 ///
-/// The tool's own are known by their first line. No other file is ever overwritten or removed.
+/// The tool recognizes its own files by their first line. It never overwrites or removes another file.
 package struct GeneratedFolder {
     package let url: URL
-    /// Texts by the names of files, as they are to be.
+    /// The intended texts by file name.
     private let wanted: [String: String]
 
-    /// - Parameter snapshot: what the files are made of.
+    /// - Parameter snapshot: The snapshot from which the files are generated.
     package init(_ url: URL, for snapshot: SnapshotFolder) {
         self.url = url
         let source = ModelSource(access: snapshot.settings.access)
@@ -18,16 +18,16 @@ package struct GeneratedFolder {
         )
     }
 
-    /// A file that is not as it is to be.
+    /// A file that differs from its intended text.
     package struct Difference: Equatable, Sendable {
         package var file: String
-        /// What it holds; `nil` when it is not there.
+        /// The file's text; `nil` if it does not exist.
         package var found: String?
-        /// What it is to hold; `nil` when it is to go.
+        /// The intended text; `nil` if the file is to be removed.
         package var wanted: String?
     }
 
-    /// What differs from what is to be, by the names of files.
+    /// The differences from the intended texts, sorted by file name.
     package func differences() throws -> [Difference] {
         var differences: [Difference] = []
         for (file, text) in wanted {
@@ -41,7 +41,7 @@ package struct GeneratedFolder {
         return differences.sorted { ExactName($0.file) < ExactName($1.file) }
     }
 
-    /// Makes the files what they are to be.
+    /// Gives the files their intended texts. Throws if a file to be changed is not the tool's own.
     package func write(_ differences: [Difference]) throws {
         var change = FolderChange()
         for difference in differences {

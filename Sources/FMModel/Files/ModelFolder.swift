@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder with models: the snapshot in `FileMaker`, the Swift files in `Generated`, and anything else of the user's.
+/// A folder with models: the snapshot in `FileMaker`, the Swift files in `Generated`, and any other files of the user.
 package struct ModelFolder: Sendable {
     /// The name of the snapshot's folder.
     package static let snapshotName = "FileMaker"
@@ -11,13 +11,13 @@ package struct ModelFolder: Sendable {
 
     package init(_ url: URL) { self.url = url }
 
-    /// Where the snapshot is.
+    /// The URL of the snapshot's folder.
     package var snapshotURL: URL { url.appendingPathComponent(Self.snapshotName, isDirectory: true) }
 
-    /// What the snapshot says.
+    /// Reads the snapshot.
     package func snapshot() throws -> SnapshotFolder { try SnapshotFolder(reading: snapshotURL) }
 
-    /// Where the Swift files are, and what they are to be.
+    /// The folder of the generated files, with their intended texts. Throws if the snapshot has no layout.
     package func generated() throws -> GeneratedFolder {
         let snapshot = try snapshot()
         guard !snapshot.entries.isEmpty else {
@@ -28,7 +28,7 @@ package struct ModelFolder: Sendable {
 }
 
 extension GeneratedFolder {
-    /// Makes the files what they are to be, and says what was done, a line for each file.
+    /// Gives the files their intended texts. Returns one line for each file that was made, changed or removed.
     package func generate() throws -> [String] {
         let differences = try differences()
         try write(differences)
@@ -38,7 +38,7 @@ extension GeneratedFolder {
         }
     }
 
-    /// What differs from what is to be, as `diff -u` shows it; empty when nothing does.
+    /// The differences from the intended texts in the format of `diff -u`; empty if there are none.
     package func check() throws -> String {
         try differences().map { LineDifference(Self.place(of: $0), old: $0.found, new: $0.wanted).text }.joined()
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a user decides about names and access, in `fmdata.json` beside the files of the snapshot. Without that file it is what
-/// stands here.
+/// A user's settings for names and access, in `fmdata.json` next to the files of the snapshot. Without that file, the
+/// values here apply.
 package struct ModelSettings: Equatable, Sendable {
-    /// Who may use the generated types.
+    /// The access level of the generated types.
     package var access = AccessLevel.internal
-    /// What may be left out at the beginning of a field's name, such as `z_`.
+    /// Prefixes that may be left out of a field's name, such as `z_`.
     package var prefixes: [String] = []
 
     /// The name of the file.
@@ -13,7 +13,7 @@ package struct ModelSettings: Equatable, Sendable {
 
     package init() {}
 
-    /// Reads the file.
+    /// Parses the contents of the file.
     init(reading data: Data) throws(SnapshotError) {
         do {
             self = try JSONDecoder().decode(ModelSettings.self, from: data)

@@ -3,9 +3,9 @@ package import Foundation
 /// A folder with the snapshot of a database: a file for each of its layouts, and the settings.
 package struct SnapshotFolder: Sendable {
     package let url: URL
-    /// What stands in `fmdata.json`.
+    /// The settings from `fmdata.json`.
     package let settings: ModelSettings
-    /// The layouts and their files, by the names of the layouts.
+    /// The layouts and their files, sorted by layout name.
     package let entries: [Entry]
 
     /// A layout and the name of its file.
@@ -14,10 +14,10 @@ package struct SnapshotFolder: Sendable {
         package var layout: LayoutSnapshot
     }
 
-    /// The layouts, by their names.
+    /// The layouts, sorted by name.
     package var layouts: [LayoutSnapshot] { entries.map(\.layout) }
 
-    /// Reads a folder; one that is not there holds nothing yet.
+    /// Reads a folder. A folder that does not exist is treated as empty.
     package init(reading url: URL) throws {
         self.url = url
         let names = try SourceFiles.names(in: url, withExtension: "json")
@@ -44,14 +44,14 @@ package struct SnapshotFolder: Sendable {
                     reason: "layout \(Literal(entry.layout.layout)) has a file already, \(other)"
                 )
             }
-            // A file for each type, on disks of every kind.
+            // Each type gets a file of its own, also on disks that ignore case.
             if let other = types.updateValue(entry.file, forKey: entry.layout.swift.lowercased()) {
                 throw SnapshotError(file: entry.file, reason: "\(entry.layout.swift) is the type of \(other) already")
             }
         }
     }
 
-    /// The files that hold these layouts. A layout keeps its file, and a new one gets a file named like its type.
+    /// The change that writes these layouts. A layout keeps its file, and a new one gets a file named like its type.
     package func change(to layouts: [LayoutSnapshot]) -> FolderChange {
         var change = FolderChange()
         let files = Dictionary(entries.map { (ExactName($0.layout.layout), $0.file) }) { first, _ in first }

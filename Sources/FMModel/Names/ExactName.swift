@@ -1,4 +1,5 @@
-/// A name byte for byte. Texts that differ in their form in Unicode only are one `String`, but two names to a host.
+/// A name that is compared byte by byte. Texts that differ only in their Unicode form are equal as `String`, but are
+/// two names to a host.
 package struct ExactName: Hashable, Comparable, Sendable {
     let text: String
 

@@ -1,27 +1,28 @@
-/// How names of one kind are written, and what may not be taken.
+/// How names of one kind become identifiers, and which identifiers are reserved.
 struct NameStyle {
-    /// The first letter of an identifier.
+    /// The case of an identifier's first letter.
     enum Case { case lower, upper }
 
     var letterCase: Case
-    /// What a name without any letter or digit becomes, with its position behind it: `field7`.
+    /// The identifier of a name without any letter or digit, followed by its position: `field7`.
     var fallback: String
-    /// What a name is given that would otherwise be a reserved one: `typeField`.
+    /// A suffix for identifiers that are reserved: `typeField`.
     var suffix: String
-    /// Names that mean something else where these are declared.
+    /// Identifiers that have another meaning where these are declared.
     var reserved: Set<String>
     /// Whether a name may begin with a table occurrence.
     var isQualified = false
-    /// Whether it is part of the Swift name, instead of being left out where that is possible.
+    /// Whether the table occurrence is always part of the identifier, and not only where names would be equal
+    /// otherwise.
     var showsTable = false
-    /// What may be left out at the beginning of a name.
+    /// Prefixes that may be left out of a name.
     var prefixes: [String] = []
-    /// Whether `Order` and `ORDER` are one name: types have files, and not every disk tells them apart.
+    /// Whether `Order` and `ORDER` are the same identifier. Types have files, and some disks ignore case.
     var ignoresCase = false
-    /// Whether a name in the plural becomes one in the singular, where that is free: `Orders` is the layout of each `Order`.
+    /// Whether a plural becomes a singular if that is free: the records of the layout `Orders` are of type `Order`.
     var isSingular = false
 
-    /// Properties of a record, and the cases of its keys: a field of another table shows that it is one.
+    /// Properties of a record, and the cases of its keys. Fields of other tables have their table in the identifier.
     static func fields(_ prefixes: [String], reserved: Set<String> = []) -> NameStyle {
         var style = rowFields(prefixes)
         style.reserved = style.reserved.subtracting(rowIds).union(reserved)
@@ -42,7 +43,7 @@ struct NameStyle {
         )
     }
 
-    /// What a row has besides its fields, in Swift and in answers.
+    /// Members of a row other than its fields, in Swift and in answers.
     static let rowIds: Set<String> = ["recordId", "modId"]
 
     /// Properties of portals.
@@ -53,7 +54,7 @@ struct NameStyle {
         reserved: metatypes.union(["init", "self", "hashValue"])
     )
 
-    /// Static members of a value list. An optional of a list has `none` and `some` of its own.
+    /// Static members of a value list. An optional value list has its own `none` and `some`.
     static let values = NameStyle(
         letterCase: .lower,
         fallback: "value",
@@ -71,7 +72,7 @@ struct NameStyle {
         isSingular: true
     )
 
-    /// Types of value lists, within that of a record.
+    /// Types of value lists, nested in the type of a record.
     static func lists(_ reserved: Set<String>) -> NameStyle {
         NameStyle(
             letterCase: .upper,
@@ -81,7 +82,7 @@ struct NameStyle {
         )
     }
 
-    /// Types of rows, within that of a record.
+    /// Types of rows, nested in the type of a record.
     static func rows(_ reserved: Set<String>) -> NameStyle {
         NameStyle(
             letterCase: .upper,
@@ -91,13 +92,14 @@ struct NameStyle {
         )
     }
 
-    /// What stands for a type behind a point, with backticks too.
+    /// Names that denote a metatype or type after a period, even in backticks.
     private static let metatypes: Set<String> = ["Type", "Protocol", "Self"]
 
-    /// What is declared within the type of a record.
+    /// Names that are declared in the type of a record.
     private static let ownTypes: Set<String> = ["CodingKeys", "Portals", "Changes", "Globals", "Record"]
 
-    /// What the generated text mentions, the compiler keeps for itself, or everybody expects to mean what it always does.
+    /// Names that the generated code uses, that the compiler reserves, or that are expected to have their usual
+    /// meaning.
     private static let commonTypes: Set<String> = [
         "Type", "Protocol", "Self", "Any", "AnyObject", "String", "Int", "Double", "Bool", "Float", "Character",
         "Optional", "Array", "Dictionary", "Set", "Result", "Error", "Never", "Void", "Task", "Decimal", "Date",

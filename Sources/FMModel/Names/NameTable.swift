@@ -1,19 +1,19 @@
-/// Gives each name of FileMaker's a Swift name of its own.
+/// Gives each FileMaker name a unique Swift identifier.
 ///
-/// A name that has one keeps it. A new one gets the prettiest that is free: of a type the singular, without a configured prefix,
-/// without its symbols, without its table occurrence. Names that would then be the same get these back, in this order, and those
-/// that nothing tells apart get numbers: the one that is spelled like its identifier comes first, then the order of bytes counts. So the order in
-/// which new names are given plays no role.
+/// A name that has an identifier keeps it. A new name gets the shortest form that is free: for a type the singular, and
+/// without a configured prefix, without symbols, without table occurrence. Names that would have the same identifier
+/// get these parts back, in this order. Names that are still equal get numbers: the name that is spelled like its
+/// identifier comes first, then the order of bytes decides. So the order of new names does not matter.
 struct NameTable {
     private let style: NameStyle
     private let reserved: Set<String>
     private var identifiers: [ExactName: String] = [:]
-    /// What was done about names that would have been the same, a sentence for each.
+    /// Notices about names that would have had the same identifier, one sentence each.
     private(set) var notices: [String] = []
 
     /// - Parameters:
-    ///   - names: the names, each once.
-    ///   - kept: the identifiers that some of them have already.
+    ///   - names: The names, without repetitions.
+    ///   - kept: The existing identifiers of some of the names.
     init(_ names: [String], kept: [(name: String, identifier: String)] = [], style: NameStyle) {
         self.style = style
         reserved = Set(style.reserved.map(style.folded))
@@ -35,12 +35,13 @@ struct NameTable {
         }
     }
 
-    /// The identifier of a name that the table was made for.
+    /// The identifier of one of the table's names.
     subscript(name: String) -> String { identifiers[ExactName(name)] ?? style.fallback }
 
     // MARK: Candidates
 
-    /// A name, how it is spelled so far, and how it may be spelled, from the prettiest on; `nil` where nothing is left of it.
+    /// A name, its current identifier, and its possible identifiers in the order of preference; `nil` where nothing is
+    /// left of the name.
     private struct Candidate: Comparable {
         var name: ExactName
         var spelling: String
@@ -62,7 +63,7 @@ struct NameTable {
         let prefix = style.prefixes.first { own.hasPrefix($0) } ?? ""
         let table = qualifier.map { String(whole[..<$0.upperBound]) } ?? ""
         let owns = [String(own.dropFirst(prefix.count)), own, Self.withSymbols(own)]
-        // Of a name that nothing is left of, the table alone would say nothing.
+        // If nothing is left of the field's own name, the table alone would be meaningless.
         var texts = owns.map { spelling($0) == nil ? "" : style.showsTable ? table + $0 : $0 }
         if spelling(own) != nil { texts.append(whole) }
         if spelling(Self.withSymbols(own)) != nil { texts.append(Self.withSymbols(whole)) }
@@ -82,7 +83,7 @@ struct NameTable {
         return SwiftIdentifier.isValid(spelling) ? spelling : nil
     }
 
-    /// Its last word in the singular; `nil` when it is not in the plural, or nothing may be called so.
+    /// The identifier with the last word in the singular; `nil` if it is not a plural or the singular is reserved.
     private func singular(_ text: String) -> String? {
         guard let words = NameWords(text).singular, !reserved.contains(style.folded(words.upperCamel)) else {
             return nil
@@ -97,14 +98,14 @@ struct NameTable {
         return text.map { character in words[character].map { " \($0) " } ?? String(character) }.joined()
     }
 
-    /// Spells names at more length, one step after the other, where they would be the same and that helps.
+    /// Gives names with equal identifiers longer ones, one step after the other, where that makes them different.
     private func tellApart(_ candidates: inout [Candidate], _ taken: Set<String>) {
         for step in 0..<Candidate.steps {
             let groups = Dictionary(grouping: candidates.indices) { style.folded(candidates[$0].spelling) }
             for (spelling, group) in groups where group.count > 1 || taken.contains(spelling) {
                 let longer = group.map { candidates[$0].spellings[step] ?? candidates[$0].spelling }
                 let different = Set(longer.map(style.folded)).subtracting(taken)
-                // What all of them have at their beginning would only make them longer.
+                // A part that all of them have would only make them longer.
                 guard different.count > 1 || group.count == 1 && !different.isEmpty else { continue }
                 for (index, spelling) in zip(group, longer) { candidates[index].spelling = spelling }
             }
@@ -123,6 +124,6 @@ struct NameTable {
 }
 
 extension NameStyle {
-    /// What two identifiers must differ in.
+    /// The form of an identifier that must be unique.
     func folded(_ identifier: String) -> String { ignoresCase ? identifier.lowercased() : identifier }
 }

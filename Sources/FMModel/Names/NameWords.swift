@@ -1,10 +1,10 @@
-/// A name of FileMaker's, cut into the words of a Swift name.
+/// A FileMaker name, split into the words of a Swift identifier.
 struct NameWords: Equatable {
     /// The words as they were written.
     private(set) var words: [String] = []
 
-    /// - Parameter name: in its composed form. Everything that is neither letter nor digit is a border, and so is each
-    ///   beginning of a word in `customerID` and `HTMLText`.
+    /// - Parameter name: The name in composed Unicode form. Every character that is neither letter nor digit separates
+    ///   words, and so does each start of a word as in `customerID` and `HTMLText`.
     init(_ name: String) {
         let scalars = name[...].unicodeScalars
         var start = scalars.startIndex
@@ -44,7 +44,7 @@ struct NameWords: Equatable {
         }
     }
 
-    /// With the last word in the singular; `nil` when it is not in the plural.
+    /// The name with its last word in the singular; `nil` if that is not a plural.
     var singular: NameWords? {
         guard let last = words.last, let one = Singular.of(last) else { return nil }
         var words = self
@@ -52,10 +52,10 @@ struct NameWords: Equatable {
         return words
     }
 
-    /// `customerId`; nothing when there are no words.
+    /// `customerId`; empty if there are no words.
     var lowerCamel: String { joined { $0.lowercased() } }
 
-    /// `CustomerId`; nothing when there are no words.
+    /// `CustomerId`; empty if there are no words.
     var upperCamel: String { joined(Self.capitalized) }
 
     private func joined(_ first: (String) -> String) -> String {
@@ -67,7 +67,8 @@ struct NameWords: Equatable {
         word.prefix(1).uppercased() + word.dropFirst().lowercased()
     }
 
-    /// As many words as make a name that a line of code can hold, and of the first one no more than that.
+    /// The leading words, with at most 40 characters in total, so that the identifier fits into a line of code. The
+    /// first word is truncated to that length.
     private static func short(_ words: [String]) -> [String] {
         let maximum = 40
         guard let first = words.first else { return [] }

@@ -1,7 +1,7 @@
-/// What one of many is called, in English: layouts are named `Orders`, and each of their records is an `Order`.
+/// Finds the English singular of a word: layouts are named `Orders`, and each of their records is an `Order`.
 ///
-/// A name in another language, or one that only looks like a plural, stays as it is wherever that can be told: what is proposed is
-/// said at once, and can be changed in the snapshot.
+/// Words of other languages, and words that only look like a plural, are kept where that can be recognized. A proposed
+/// name is reported at once, and the user can change it in the snapshot.
 enum Singular {
     private static let irregular = [
         "people": "person", "children": "child", "men": "man", "women": "woman", "feet": "foot", "teeth": "tooth",
@@ -22,18 +22,18 @@ enum Singular {
         "thanks", "premises", "proceeds", "earnings", "savings", "ananas", "pass",
     ]
 
-    /// The singular of a word; `nil` when the word is none in the plural, or nobody can tell.
+    /// The singular of a word; `nil` if the word is not a plural or the form is ambiguous.
     static func of(_ word: String) -> String? {
         let lower = word.lowercased()
         guard lower.utf8.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }),
             !unchanged.contains(lower)
         else { return nil }
         if let singular = irregular[lower] {
-            // As the word was written: a first letter in upper case stays one.
+            // Keep the case of the first letter.
             return word.first?.isUppercase == true ? singular.prefix(1).uppercased() + singular.dropFirst() : singular
         }
         guard lower.count > 3, lower.hasSuffix("s") else { return nil }
-        // Address, Status, Analysis.
+        // Words such as Address, Status, Analysis are singulars.
         for ending in ["ss", "us", "is"] where lower.hasSuffix(ending) { return nil }
         if lower.hasSuffix("as"), lower.count < 5 { return nil }
         if lower.hasSuffix("ies"), lower.count > 4 { return "\(word.dropLast(3))y" }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What Swift takes for a name.
+/// The rules for Swift identifiers.
 enum SwiftIdentifier {
-    /// Words that need backticks as a name, and are fine with them. Most contextual keywords need none where a name stands.
+    /// Words that need backticks as identifiers. Most contextual keywords do not need them in these places.
     private static let keywords: Set<String> = [
         "Any", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer",
         "deinit",
@@ -12,17 +12,17 @@ enum SwiftIdentifier {
         "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// The name as source text.
+    /// The identifier as source text, with backticks if needed.
     static func source(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-    /// Whether it is an identifier, with or without backticks around it.
+    /// Whether the text is a valid identifier, with or without backticks around it in source text.
     static func isValid(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, isHead(first) else { return false }
-        // Two forms of one text are two identifiers to the compiler and one to everybody else.
+        // Two Unicode forms of one text are different identifiers to the compiler, but look the same to readers.
         return name.unicodeScalars.allSatisfy(isPart) && name != "_" && ExactName(composed(name)) == ExactName(name)
     }
 
-    /// In the form in which each text has one spelling.
+    /// The text in composed form, in which each text has only one spelling.
     static func composed(_ text: String) -> String { text.precomposedStringWithCanonicalMapping }
 
     static func isHead(_ scalar: Unicode.Scalar) -> Bool {
@@ -36,12 +36,12 @@ enum SwiftIdentifier {
         }
     }
 
-    /// Marks that may stand anywhere but in front.
+    /// Combining marks, which are allowed anywhere but at the start.
     private static let continuing: [ClosedRange<UInt32>] = [
         0x0300...0x036F, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F,
     ]
 
-    /// The Swift Programming Language, "Grammar of an identifier": what may be part of one.
+    /// The characters of identifiers. Source: The Swift Programming Language, "Grammar of an identifier".
     private static let letters: [ClosedRange<UInt32>] =
         [
             0x00A8...0x00A8, 0x00AA...0x00AA, 0x00AD...0x00AD, 0x00AF...0x00AF, 0x00B2...0x00B5, 0x00B7...0x00BA,

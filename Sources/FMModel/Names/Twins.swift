@@ -1,9 +1,9 @@
-/// Names that a person sees as one, or that an answer has for two things: nothing is wrong with a model of them, but whoever
-/// fetches one should know. Unlike what is said of Swift names, it is said each time.
+/// Names that look the same to people, or that an answer uses for two things. A model with them is correct, but its
+/// user should know. Unlike notices about Swift names, these are reported every time.
 enum Twins {
-    /// Of names of one kind, those that differ in their form in Unicode alone.
+    /// Notices about names of one kind that differ only in their Unicode form.
     ///
-    /// - Parameter kind: what they are, in the plural.
+    /// - Parameter kind: The kind of the names, in the plural.
     static func notices(of names: [String], _ kind: String) -> [String] {
         var groups: [ExactName: [String]] = [:]
         for name in names { groups[ExactName(SwiftIdentifier.composed(name)), default: []].append(name) }
@@ -14,7 +14,7 @@ enum Twins {
         }
     }
 
-    /// Of fields, these and those that are called like a repetition of another one.
+    /// Notices about fields: the same, and names that look like a repetition of another field.
     static func notices(of fields: [FieldDescription]) -> [String] {
         let names = Set(fields.map { ExactName($0.name) })
         let repetitions = fields.filter(\.isRepeated).flatMap { field in

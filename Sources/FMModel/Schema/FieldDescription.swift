@@ -1,55 +1,55 @@
-/// A field as a layout shows it.
+/// A field on a layout.
 package struct FieldDescription: Equatable, Sendable {
-    /// The name, with its table occurrence if it is not one of the layout's own.
+    /// The name, with its table occurrence if the field does not belong to the layout's own.
     package var name: String
-    /// `normal`, `calculation`, `summary`, or what a future host says.
+    /// `normal`, `calculation`, `summary`, or a value of a future host.
     package var kind = "normal"
-    /// The type of the values: `text`, `number`, `date`, `time`, `timeStamp`, `container`, or what a future host says.
+    /// The type of the values: `text`, `number`, `date`, `time`, `timeStamp`, `container`, or a value of a future host.
     package var result = "text"
-    /// The control that shows it; `nil` for a text box, and where the host does not say.
+    /// The control style; `nil` for a text box or if the host does not report it.
     package var display: String?
     /// The value list of the control.
     package var valueList: String?
-    /// Whether one value is shared by all records of a session.
+    /// Whether all records share one value in a session.
     package var isGlobal = false
-    /// Whether FileMaker enters a value by itself.
+    /// Whether FileMaker enters a value automatically.
     package var isAutoEntered = false
     /// Whether an empty value fails validation.
     package var isNotEmpty = false
-    /// Whether a value that is no number fails validation.
+    /// Whether a value that is not a number fails validation.
     package var isNumeric = false
     /// Whether a date needs a year of four digits.
     package var needsFourDigitYear = false
-    /// Whether a time must lie within a day.
+    /// Whether a time must be less than a day.
     package var isTimeOfDay = false
-    /// The most characters a value may have; `nil` is no limit.
+    /// The maximum length of a value in characters; `nil` if there is no limit.
     package var maxCharacters: Int?
-    /// How many repetitions the field has.
+    /// The number of repetitions of the field.
     package var repetitions = 1
-    /// Those of them that the layout shows.
+    /// The repetitions that the layout shows.
     package var shown = 1...1
 
     package init(_ name: String) { self.name = name }
 
-    /// The part behind the table occurrence.
+    /// The part of the name after the table occurrence.
     var ownName: Substring { name.firstRange(of: "::").map { name[$0.upperBound...] } ?? name[...] }
 
-    /// Whether its name begins with a table occurrence: it is a field of a portal, or of another table than the
+    /// Whether the name begins with a table occurrence. It does for fields of portals and of tables other than the
     /// layout's.
     var isQualified: Bool { name.contains("::") }
 
-    /// Whether a record shows more than one value of it, as a list of its own.
+    /// Whether a record has several values of the field, as an array.
     var isRepeated: Bool { shown.count > 1 }
 
-    /// Whether the host takes a value for it in a record.
+    /// Whether the host accepts a value for the field in a record.
     ///
-    /// Containers are uploaded to, globals have a call of their own, and a member of this one name is an instruction to the
-    /// server.
+    /// It does not for containers, which need an upload, for globals, which have their own call, and for the name
+    /// `deleteRelated`, which is an instruction to the server.
     var isWritable: Bool {
         kind == "normal" && !isGlobal && result != "container" && name != "deleteRelated"
     }
 
-    /// Whether the control offers the values of its list and nothing hides how many of them may be chosen.
+    /// Whether the control offers the values of its value list, and its style tells whether several may be chosen.
     var isChosen: Bool {
         guard valueList != nil, let display else { return false }
         return ["popupList", "popupMenu", "checkBox", "radioButtons", "selectionList"].contains(display)

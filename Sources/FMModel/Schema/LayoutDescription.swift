@@ -1,16 +1,16 @@
-/// What a layout shows, as a host tells it: what a snapshot is made of. Nothing in it names a host or an account.
+/// The description of a layout by a host, from which a snapshot is made. It contains no host and no account.
 package struct LayoutDescription: Equatable, Sendable {
     /// The layout's name in the file.
     package var name: String
-    /// The table occurrence whose records it shows; `nil` where the host does not say.
+    /// The table occurrence of its records; `nil` if the host does not report it.
     package var table: String?
     /// The fields, in the order of the layout's objects.
     package var fields: [FieldDescription]
-    /// The portals, each by the name that `portalData` has for it.
+    /// The portals, by their names in `portalData`.
     package var portals: [Portal]
-    /// The names that several portals have, of which ``portals`` holds one.
+    /// Names that several portals have. ``portals`` contains only one of them.
     package var ambiguousPortals: [String] = []
-    /// The value lists that the fields use.
+    /// The value lists of the fields.
     package var valueLists: [ValueList]
 
     package init(
@@ -41,7 +41,7 @@ package struct LayoutDescription: Equatable, Sendable {
     /// A value list with its values.
     package struct ValueList: Equatable, Sendable {
         package var name: String
-        /// Whether the values were typed in. Those of other lists are taken from records.
+        /// Whether the values are fixed. Those of other lists come from records.
         package var isCustom: Bool
         package var values: [String]
 

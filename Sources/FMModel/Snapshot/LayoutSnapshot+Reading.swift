@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A file of the snapshot, or the settings beside it, that cannot be used, and why.
+/// An error in a file of the snapshot or in the settings next to it.
 package struct SnapshotError: Error, Equatable, CustomStringConvertible {
     package var file: String
     package var reason: String
@@ -9,9 +9,9 @@ package struct SnapshotError: Error, Equatable, CustomStringConvertible {
 }
 
 extension LayoutSnapshot {
-    /// Reads a file of the snapshot.
+    /// Parses a file of the snapshot.
     ///
-    /// - Parameter file: its name, for errors.
+    /// - Parameter file: The file's name, for errors.
     package init(reading data: Data, file: String) throws(SnapshotError) {
         do {
             self = try JSONDecoder().decode(LayoutSnapshot.self, from: data)
@@ -23,7 +23,8 @@ extension LayoutSnapshot {
         if let reason = firstMistake { throw SnapshotError(file: file, reason: reason) }
     }
 
-    /// What a user's hand may have left in it and the compiler would complain of at some other place.
+    /// The first error that a user may have made by editing the file, and that the compiler would report in another
+    /// place.
     private var firstMistake: String? {
         let properties = fields.map { ($0.description.name, $0.swift) }
         let types = portals.map { ($0.name, $0.swiftRow) } + valueLists.map { ($0.name, $0.swift) }
@@ -34,7 +35,7 @@ extension LayoutSnapshot {
         return Self.mistake(in: [(layout, swift)]) ?? scopes.lazy.compactMap(Self.mistake).first ?? takenName
     }
 
-    /// The first name that means something else where it is to be declared.
+    /// The error for the first identifier that has another meaning where it would be declared.
     private var takenName: String? {
         var styles: [(names: [(String, String)], style: NameStyle)] = [
             ([(layout, swift)], .layouts),

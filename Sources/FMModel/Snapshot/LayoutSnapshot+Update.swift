@@ -1,17 +1,17 @@
-/// What came of an update: the layouts, and what a person should know of it.
+/// The result of an update: the layouts, and notices for the user.
 package struct SnapshotUpdate: Equatable, Sendable {
     package var layouts: [LayoutSnapshot]
     package var notices: [String]
 }
 
 extension LayoutSnapshot {
-    /// Brings what is known of some layouts up to what a host says now.
+    /// Updates layouts with the current descriptions of a host.
     ///
-    /// Names that were given stay, whatever comes in beside them.
+    /// Existing identifiers are kept, whatever other names are new.
     ///
     /// - Parameters:
-    ///   - known: all layouts of the snapshot; those that no description is about stay as they are.
-    ///   - prefixes: what may be left out at the beginning of a field's name.
+    ///   - known: All layouts of the snapshot; those without a description are not changed.
+    ///   - prefixes: Prefixes that may be left out of a field's name.
     package static func updating(
         _ known: [LayoutSnapshot],
         with descriptions: [LayoutDescription],
@@ -37,7 +37,7 @@ extension LayoutSnapshot {
     }
 }
 
-/// Makes the snapshot of one layout out of what a host says and the names that were given before.
+/// Makes the snapshot of one layout from a host's description and the existing identifiers.
 private struct SnapshotBuilder {
     let type: String
     let old: LayoutSnapshot?
@@ -53,7 +53,8 @@ private struct SnapshotBuilder {
         }
         notices += Twins.notices(of: portals.map(\.name), "portals")
 
-        // A type that was there first keeps its name; letters without case are the same in types and properties.
+        // Existing types keep their names. Letters without case look the same in types and properties, so those names
+        // are reserved.
         let types = (old?.valueLists ?? []).map(\.swift) + (old?.portals ?? []).map(\.swiftRow)
         let fields = named(facts, old: old?.fields, style: .fields(prefixes, reserved: Set(types)))
         let properties = Set(fields.map(\.swift))
@@ -91,9 +92,9 @@ private struct SnapshotBuilder {
         )
     }
 
-    /// The fields that an answer has a value for, each once: a layout may show a field in several places.
+    /// The fields that have a value in answers, each once, because a layout may show a field in several places.
     ///
-    /// - Parameter taken: names by which an answer has something else there.
+    /// - Parameter taken: Names that answers use for something else in that place.
     private mutating func usable(
         _ fields: [FieldDescription],
         in place: String,
@@ -125,7 +126,7 @@ private struct SnapshotBuilder {
         return result
     }
 
-    /// - Parameter place: where they are, for notices; empty for the layout itself.
+    /// - Parameter place: The place of the fields, for notices; empty for the layout itself.
     private mutating func named(
         _ fields: [FieldDescription],
         in place: String = "",
@@ -151,7 +152,7 @@ private struct SnapshotBuilder {
         }
     }
 
-    /// The lists that fields choose from and whose values are part of the solution.
+    /// The value lists that fields choose from and whose values are fixed.
     private mutating func valueLists(
         _ lists: [LayoutDescription.ValueList],
         of fields: [FieldDescription],
@@ -166,7 +167,7 @@ private struct SnapshotBuilder {
         }
         .sorted { ExactName($0.name) < ExactName($1.name) }
         let kept = old?.valueLists ?? []
-        // A row's type that was there first keeps its name.
+        // Existing types of rows keep their names.
         let rows = (old?.portals ?? []).map(\.swiftRow)
         let names = NameTable(
             lists.map(\.name),
@@ -192,7 +193,7 @@ private struct SnapshotBuilder {
         }
     }
 
-    /// Each once. A hyphen alone is the line between two groups of a menu, and nothing that can be chosen.
+    /// The values, each once. A single hyphen is a separator in a menu and cannot be chosen.
     private static func values(of list: LayoutDescription.ValueList) -> [String] {
         var seen: Set<ExactName> = []
         return list.values.filter { !$0.isEmpty && $0 != "-" && seen.insert(ExactName($0)).inserted }

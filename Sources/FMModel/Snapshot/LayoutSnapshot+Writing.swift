@@ -1,8 +1,8 @@
 extension LayoutSnapshot {
-    /// The number of the form that snapshots are written in. A program that finds a higher one says so and does nothing.
+    /// The version of the snapshot format. Another version is an error when a snapshot is read.
     static let format = 1
 
-    /// The snapshot as the text of a file: the same text for the same snapshot, a line for each field and each value.
+    /// The snapshot as the text of a file, with a line for each field and each value. Equal snapshots have equal texts.
     package var fileText: String {
         var members: [String: SnapshotJSON] = [
             "format": .number(Self.format),
@@ -18,7 +18,7 @@ extension LayoutSnapshot {
 }
 
 extension LayoutSnapshot.Field {
-    /// What is as with most fields is not said.
+    /// The members of the field, without those that have their most common value.
     fileprivate var json: SnapshotJSON {
         var members: [String: SnapshotJSON] = [
             "name": .text(description.name),

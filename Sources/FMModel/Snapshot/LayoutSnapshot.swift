@@ -1,26 +1,26 @@
-/// A layout in the snapshot: what the host said of it, and the Swift names that were given.
+/// A layout in the snapshot: the host's description, and the Swift names.
 ///
-/// A user may change the names, say by `as` how a field is read, and by `write` that one of another table is written;
-/// all of it stays when the snapshot is fetched again.
+/// A user may change the names, set with `as` how a field is read, and with `write` that a field of another table is
+/// written. These changes are kept when the snapshot is fetched again.
 package struct LayoutSnapshot: Equatable, Sendable {
     /// The layout's name in the file.
     package var layout: String
     /// The name of the record's type.
     package var swift: String
-    /// The table occurrence whose records it shows.
+    /// The table occurrence of its records.
     package var table: String?
     package var fields: [Field]
     package var portals: [Portal]
-    /// The lists that become types. The values of others may be those of customers, and are not kept.
+    /// The value lists that become types. Other lists may contain customers' values, which are not stored.
     package var valueLists: [ValueList]
 
     /// A field with the name of its property.
     package struct Field: Equatable, Sendable {
         package var description: FieldDescription
         package var swift: String
-        /// How the user wants it to be read.
+        /// The Swift type that the user has chosen for it.
         package var reading: Reading?
-        /// Whether the user wants a field of another table to be written.
+        /// Whether the user wants to write to this field of another table.
         package var isWritten = false
     }
 
@@ -45,7 +45,7 @@ package struct LayoutSnapshot: Equatable, Sendable {
         package var swift: String
     }
 
-    /// Another Swift type for a field than the one that keeps everything.
+    /// A Swift type for a field in place of the default, which preserves every value.
     package enum Reading: String, CaseIterable, Sendable {
         case int = "Int"
         case double = "Double"

@@ -1,6 +1,6 @@
-/// Two texts line by line, as `diff -u` shows them.
+/// The difference of two texts by lines, in the format of `diff -u`.
 package struct LineDifference {
-    /// One line and whether it is in both.
+    /// A line of the old text, of the new one, or of both.
     private enum Line {
         case both(Substring)
         case old(Substring)
@@ -17,12 +17,12 @@ package struct LineDifference {
         }
     }
 
-    /// The difference; empty when there is none.
+    /// The difference; empty if there is none.
     package let text: String
 
     /// - Parameters:
-    ///   - old: `nil` when there is no such file.
-    ///   - new: `nil` when there is to be none.
+    ///   - old: The old text; `nil` if the file does not exist.
+    ///   - new: The new text; `nil` if the file is to be removed.
     package init(_ file: String, old: String?, new: String?) {
         guard old != new else {
             text = ""
@@ -63,7 +63,7 @@ package struct LineDifference {
         return lines
     }
 
-    /// Two lines that differ in the form of a letter only are two lines.
+    /// A line that is compared byte by byte, so that lines that differ only in their Unicode form are different.
     private struct ExactLine: Hashable {
         var name: ExactName
         init(_ line: Substring) { name = ExactName(String(line)) }
@@ -75,7 +75,7 @@ package struct LineDifference {
         return lines
     }
 
-    /// Changes with three lines around them.
+    /// The changes with up to three unchanged lines around them.
     private static func hunks(_ lines: [Line]) -> [String] {
         let context = 3
         var result: [String] = []
@@ -96,7 +96,7 @@ package struct LineDifference {
             let hunk = lines[start..<end]
             let oldCount = hunk.count { if case .new = $0 { false } else { true } }
             let newCount = hunk.count { if case .old = $0 { false } else { true } }
-            // A file that is not there begins before its first line.
+            // In `diff -u`, the range of a file without lines begins at line 0.
             result.append("@@ -\(range(oldLine, oldCount)) +\(range(newLine, newCount)) @@")
             result += hunk.map(\.text)
             oldLine += oldCount

@@ -1,10 +1,10 @@
-/// One thing in which two snapshots of a layout differ, for a person and for a program.
+/// One difference between two snapshots of a layout, for people and for programs.
 package struct SchemaChange: Equatable, Sendable, Encodable {
     package enum Kind: String, Sendable, Encodable {
         case added, removed, changed
     }
 
-    /// What of a layout it is about.
+    /// The part of the layout that has changed.
     package enum Subject: String, Sendable, Encodable {
         case layout, field, portal, valueList, value
     }
@@ -12,11 +12,11 @@ package struct SchemaChange: Equatable, Sendable, Encodable {
     package var layout: String
     package var kind: Kind
     package var subject: Subject
-    /// The name of what it is about; of a portal's field with the portal before it.
+    /// The name of the subject. The name of a field in a portal has the portal before it.
     package var name: String
-    /// What it was and is, in words.
+    /// The old and the new state in words.
     package var detail: String
-    /// Whether a program that was made for the old snapshot may fail.
+    /// Whether a program made for the old snapshot may fail.
     package var isBreaking: Bool
 
     /// The change as a line.
@@ -34,7 +34,7 @@ package struct SchemaChange: Equatable, Sendable, Encodable {
 }
 
 extension SchemaChange {
-    /// What has become of some layouts, layout by layout.
+    /// The differences between two lists of layouts, grouped by layout.
     package static func changes(from old: [LayoutSnapshot], to new: [LayoutSnapshot]) -> [SchemaChange] {
         let (oldLayouts, newLayouts) = (byName(old, \.layout), byName(new, \.layout))
         return Set(oldLayouts.keys).union(newLayouts.keys).sorted().flatMap { name -> [SchemaChange] in
@@ -65,7 +65,7 @@ extension SchemaChange {
     }
 }
 
-/// Two snapshots of one layout.
+/// Compares two snapshots of one layout.
 private struct LayoutComparison {
     let old: LayoutSnapshot
     let new: LayoutSnapshot
@@ -123,7 +123,7 @@ private struct LayoutComparison {
                     $0.description.result == field.description.result
                         && new.firstIndex(of: $0) == position
                 }
-                // Hosts tell no ids of fields, so that a new name looks like another field.
+                // Hosts report no ids of fields, so a renamed field looks like a removed and an added one.
                 let detail = heir.map { "perhaps it is called \(Literal($0.description.name)) now" } ?? ""
                 changes.append(change(.removed, .field, name(field), detail: detail, isBreaking: true))
             }
@@ -218,6 +218,6 @@ private struct LayoutComparison {
 }
 
 extension FieldDescription {
-    /// Its type in a word or two.
+    /// Its type in one or two words.
     fileprivate var typeInWords: String { kind == "normal" ? result : "\(result), \(kind)" }
 }

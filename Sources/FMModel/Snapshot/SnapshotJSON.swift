@@ -1,4 +1,5 @@
-/// JSON as the snapshot has it: sorted keys, and a line for everything that a reader wants to see change by itself.
+/// JSON in the format of the snapshot: sorted keys, and a separate line for each item whose changes a reader wants to
+/// see.
 indirect enum SnapshotJSON {
     case text(String)
     case number(Int)
@@ -38,7 +39,7 @@ indirect enum SnapshotJSON {
         }
     }
 
-    /// Whether it holds nothing that holds something.
+    /// Whether it has no nested values, except for the short lists of ranges.
     private var isFlat: Bool {
         switch self {
         case .text, .number, .flag: true
@@ -54,7 +55,7 @@ indirect enum SnapshotJSON {
         }
     }
 
-    /// The ends of a range.
+    /// Whether it is a list of two values, such as the ends of a range.
     private var isShortList: Bool {
         if case .list(let elements) = self { elements.count == 2 && elements.allSatisfy(\.isScalar) } else { false }
     }

@@ -1,4 +1,4 @@
-/// A key by its text.
+/// A key of any name.
 struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -8,8 +8,8 @@ struct AnyKey: CodingKey {
 }
 
 extension Decoder {
-    /// A container of keys of which each has a meaning. A slip of the pen that is skipped in silence is a decision that nobody
-    /// made.
+    /// A container that has only known keys. A misspelt key is an error, because ignoring it silently would also ignore
+    /// the user's decision.
     func strictContainer<Key: CodingKey & CaseIterable>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         let known = Set(type.allCases.map(\.stringValue))
         let given = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
@@ -27,7 +27,7 @@ extension Decoder {
 }
 
 extension DecodingError {
-    /// Where it happened and what, in words for a person who looks at the file.
+    /// The place and the error in words, for a reader of the file.
     var inWords: String {
         switch self {
         case .keyNotFound(let key, let context): Self.words(context, "there is no \(Literal(key.stringValue))")

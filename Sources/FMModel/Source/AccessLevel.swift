@@ -1,7 +1,7 @@
-/// Who may use the generated types.
+/// The access level of the generated types.
 package enum AccessLevel: String, CaseIterable, Sendable, Decodable {
     case `internal`, `package`, `public`
 
-    /// What stands before a declaration.
+    /// The modifier before a declaration.
     var modifier: String { self == .internal ? "" : "\(rawValue) " }
 }

@@ -1,4 +1,4 @@
-/// The properties of what is written into a record or a row: those that can be.
+/// The properties of the changes that are written to a record or a row: those that are writable.
 struct ChangesSource {
     let properties: [Property]
     var isRow = false

@@ -1,26 +1,26 @@
-/// The Swift type of a field: the one that loses nothing, or what the user's `as` says.
+/// The Swift type of a field: the default, which preserves every value, or the type that the user has set with `as`.
 ///
-/// The host promises nothing: a field that must not be empty may be, since validation looks at entries alone. So what can be
-/// empty is optional, but for texts, of which FileMaker knows no other emptiness than `""`.
+/// The host guarantees nothing. A field that must not be empty may be empty, because validation checks entries only. So
+/// types whose values can be empty are optional, except for texts, where FileMaker's empty value is `""`.
 struct FieldType: Equatable {
-    /// What one value is.
+    /// The kind of one value.
     enum Value: Equatable {
         case text, number, date, time, timestamp, container
-        /// Of a type that this version does not know.
+        /// A type that this version does not know.
         case anything
-        /// One of a list.
+        /// One value of a value list.
         case choice(String)
-        /// Several of a list.
+        /// Several values of a value list.
         case choices(String)
         case reading(LayoutSnapshot.Reading)
     }
 
     let value: Value
     let isRepeated: Bool
-    /// Whether the layout leaves repetitions out before those that it shows.
+    /// Whether the layout does not show the first repetitions.
     let hasGaps: Bool
 
-    /// - Parameter lists: the lists that have a type, and its name.
+    /// - Parameter lists: The names of the types of value lists, for lists that have one.
     init(_ field: LayoutSnapshot.Field, lists: [ExactName: String]) {
         let facts = field.description
         value = field.reading.map(Value.reading) ?? Self.value(of: facts, lists)
@@ -33,7 +33,7 @@ struct FieldType: Equatable {
         case "text":
             guard field.isChosen, let name = field.valueList else { return .text }
             let list = lists[ExactName(name)]
-            // Of a list without a type the values are texts.
+            // The values of a list without a type are texts.
             return field.isListed ? .choices(list ?? "String") : list.map(Value.choice) ?? .text
         case "number": return field.isListed ? .choices("FMNumber") : .number
         case "date": return field.isListed ? .choices("FMDate") : .date
@@ -44,7 +44,7 @@ struct FieldType: Equatable {
         }
     }
 
-    /// One value that is there.
+    /// The type of one value that is not empty.
     var element: String {
         switch value {
         case .text: "String"
@@ -94,7 +94,7 @@ struct FieldType: Equatable {
         }
     }
 
-    /// What the property is unless it is said.
+    /// The property's default value.
     var emptyProperty: String {
         if isRepeated { return "[]" }
         if isOptional { return "nil" }
@@ -105,18 +105,18 @@ struct FieldType: Equatable {
         }
     }
 
-    /// The type of the property of what is to be written. `nil` leaves the field alone.
+    /// The type of the property in the changes to write. `nil` does not change the field.
     var change: String { isRepeated ? "[Int: \(single)]" : "\(single)?" }
 
-    /// What leaves the field alone.
+    /// The value that does not change the field.
     var noChange: String { isRepeated ? "[:]" : "nil" }
 
-    /// Whether the generated text needs more than the library.
+    /// Whether the generated code needs Foundation.
     var needsFoundation: Bool { value == .reading(.decimal) }
 
-    /// An expression for a value as text, as globals are set; `nil` where there is none.
+    /// An expression for a value as text, which setting a global field needs; `nil` if there is none.
     ///
-    /// - Parameter value: an expression for the value, which is optional if ``isOptional`` says so.
+    /// - Parameter value: An expression for the value. It is optional if ``isOptional`` is true.
     func globalText(of value: String) -> String? {
         let chain = isOptional ? "\(value)?" : value
         let text: String
@@ -140,6 +140,6 @@ struct FieldType: Equatable {
 }
 
 extension FieldDescription {
-    /// Whether the field holds the values of check boxes, one in each line.
+    /// Whether the field has the values of checkboxes, one per line.
     fileprivate var isListed: Bool { isChosen && isCheckBox }
 }

@@ -1,9 +1,9 @@
-/// The global fields of a layout as the call that sets them takes them: texts by qualified name.
+/// The global fields of a layout, in the form of the call that sets them: texts by qualified name.
 struct GlobalsSource {
     private let fields: [(property: Property, name: String)]
 
-    /// - Parameter table: the layout's table occurrence. Where the host does not say it, fields of the layout's own table
-    ///   cannot be named.
+    /// - Parameter table: The layout's table occurrence. If the host does not report it, fields of the layout's own
+    ///   table are left out, because they cannot be named.
     init(properties: [Property], table: String?) {
         fields = properties.compactMap { property in
             let name = property.facts.name

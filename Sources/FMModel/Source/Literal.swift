@@ -1,9 +1,9 @@
-/// A text as a string literal of Swift, on one line and with its bytes.
+/// A text as a Swift string literal on one line, with exactly the same bytes.
 struct Literal: CustomStringConvertible {
     let description: String
 
     init(_ text: String) {
-        // An editor may write a decomposed letter in its composed form, which is another name to the host.
+        // An editor may change a decomposed letter to its composed form, which is another name to the host.
         let isComposed = ExactName(SwiftIdentifier.composed(text)) == ExactName(text)
         var literal = "\""
         for scalar in text.unicodeScalars {
@@ -24,7 +24,7 @@ struct Literal: CustomStringConvertible {
         description = literal + "\""
     }
 
-    /// Whether a reader sees the character where it stands and nowhere else.
+    /// Whether the character is visible and unambiguous in source text.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false

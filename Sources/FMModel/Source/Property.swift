@@ -2,14 +2,14 @@
 struct Property {
     let facts: FieldDescription
     let type: FieldType
-    /// The name as it is declared.
+    /// The name as it is declared, with backticks if needed.
     let name: String
-    /// Whether it is of another table than the record that shows it.
+    /// Whether it belongs to another table than the record.
     private let isRelated: Bool
-    /// Whether values can be given to it: to one of another table only when the user wants it.
+    /// Whether it can be set. A property of another table can be set only if the user has chosen that.
     let isWritable: Bool
 
-    /// - Parameter isOfRow: whether it is a field of a portal's row, where all names begin with a table.
+    /// - Parameter isOfRow: Whether it is a field of a portal's row, where all names begin with a table.
     init(_ field: LayoutSnapshot.Field, isOfRow: Bool = false, lists: [ExactName: String]) {
         facts = field.description
         isRelated = !isOfRow && facts.isQualified
@@ -20,16 +20,17 @@ struct Property {
 
     var key: Literal { Literal(facts.name) }
 
-    /// Whether the host takes the field by its name alone. One whose first repetition the layout leaves out is addressed by
-    /// number, as the first would be meant otherwise.
+    /// Whether the field is written by its name alone. If the layout does not show the first repetition, the number is
+    /// necessary, because the name alone would mean the first one.
     var isWrittenByName: Bool { facts.shown.lowerBound == 1 }
 
-    /// The key of a repetition, as an expression for text in which `number` may be a name.
+    /// An expression for the key of a repetition. `number` is inserted into a string literal and may be an
+    /// interpolation.
     func key(ofRepetition number: String) -> String {
         "FieldData.CodingKeys(stringValue: \(key.description.dropLast())(\(number))\")"
     }
 
-    /// The field in FileMaker's words.
+    /// A description of the field in FileMaker's terms.
     var summary: String {
         var words = ["\(key): \(Self.words(for: facts.result))"]
         switch facts.kind {
@@ -62,7 +63,7 @@ struct Property {
 
     private var repetitions: String {
         let (first, last) = (facts.shown.lowerBound, facts.shown.upperBound)
-        // A host may say that there are fewer than it shows.
+        // A host may report fewer repetitions than the layout shows.
         let count = max(facts.repetitions, last)
         if first == last { return "repetition \(first) of \(count)" }
         if facts.shown == 1...count { return "\(count) repetitions" }
@@ -70,7 +71,7 @@ struct Property {
         return "repetitions \(first) to \(last) of \(count)\(gap)"
     }
 
-    /// The field as what is written is told of it.
+    /// A description of the field in the changes to write.
     var changeSummary: String {
         guard type.isRepeated else { return "\(key)." }
         return

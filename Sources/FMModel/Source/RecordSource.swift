@@ -1,4 +1,4 @@
-/// The type of a layout's records, with all that is declared inside of it.
+/// The type of a layout's records, with its nested types.
 struct RecordSource {
     private let layout: LayoutSnapshot
     private let type: String
@@ -54,7 +54,7 @@ struct RecordSource {
         }
     }
 
-    // MARK: What can be written
+    // MARK: Changes
 
     private var writablePortals: [PortalSource] { portals.filter(\.isWritable) }
 
@@ -90,7 +90,7 @@ struct RecordSource {
             text.line()
             text.comment("Writes the portals that are set.")
             text.block("func encode(to encoder: any Encoder) throws") { text in
-                // By its other name: a field may be called like the type.
+                // `Record` is used instead of the type's name, because a field may have the same name as the type.
                 text.line("var container = encoder.container(keyedBy: Record.Portals.CodingKeys.self)")
                 for portal in writablePortals {
                     text.call("try container.encodeIfPresent", ["self.\(portal.name)", "forKey: .\(portal.name)"])
@@ -100,7 +100,7 @@ struct RecordSource {
     }
 }
 
-/// The rows of one portal.
+/// The type of one portal's rows.
 struct PortalSource {
     let key: Literal
     let name: String

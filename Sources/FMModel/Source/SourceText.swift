@@ -1,4 +1,5 @@
-/// Swift text as `swift format` would leave it: four spaces, and lines of up to 120 columns where a line can be broken.
+/// Swift source text in the style of `swift format`: four spaces, and lines of up to 120 columns where they can be
+/// broken.
 struct SourceText {
     private(set) var text = ""
     private let access: AccessLevel
@@ -6,19 +7,19 @@ struct SourceText {
 
     init(access: AccessLevel) { self.access = access }
 
-    /// A line as it is.
+    /// Writes a line.
     mutating func line(_ line: String = "") {
         text += (line.isEmpty ? "" : indentation + line) + "\n"
     }
 
-    /// A line that is broken behind its first part when it is too long.
+    /// Writes a line, which is broken after its first part if it is too long.
     mutating func line(_ start: String, then rest: some StringProtocol) {
         guard (indentation + start).count + 1 + rest.count > 120 else { return line("\(start) \(rest)") }
         line(start)
         indented { $0.line(String(rest)) }
     }
 
-    /// A call with arguments that stand on lines of their own when there is no room for them on one.
+    /// Writes a call, with its arguments on separate lines if they do not fit on one.
     mutating func call(_ function: String, _ arguments: [String]) {
         let whole = "\(function)(\(arguments.joined(separator: ", ")))"
         guard (indentation + whole).count > 120 else { return line(whole) }
@@ -36,7 +37,7 @@ struct SourceText {
         line(")")
     }
 
-    /// An array, with its elements on lines of their own when there is no room for them on one.
+    /// Writes an array, with its elements on separate lines if they do not fit on one.
     mutating func list(_ elements: [String]) {
         let whole = "[\(elements.joined(separator: ", "))]"
         guard (indentation + whole).count > 120 else { return line(whole) }
@@ -45,27 +46,27 @@ struct SourceText {
         line("]")
     }
 
-    /// A declaration with the modifier for those who may use it.
+    /// Writes a declaration with its access modifier.
     mutating func declaration(_ line: String) { self.line(access.modifier + line) }
 
-    /// A declaration whose value is a call.
+    /// Writes a declaration that ends with a call.
     mutating func declaration(_ function: String, _ arguments: [String]) {
         call(access.modifier + function, arguments)
     }
 
-    /// A documentation comment.
+    /// Writes a documentation comment.
     mutating func comment(_ lines: String...) {
         for line in lines { self.line(line.isEmpty ? "///" : "/// \(line)") }
     }
 
-    /// A declaration with what is inside.
+    /// Writes a declaration with a body.
     mutating func block(_ head: String, _ body: (inout SourceText) -> Void) {
         line(access.modifier + head + " {")
         indented(body)
         line("}")
     }
 
-    /// A statement with what is inside.
+    /// Writes a statement with a body.
     mutating func statement(_ head: String, _ body: (inout SourceText) -> Void) {
         line(head + " {")
         indented(body)

@@ -1,4 +1,4 @@
-/// What the host has told of validation, as rules that a write can be checked by.
+/// The validation that the host has reported, as rules that check a write.
 struct ValidationSource {
     private let rules: [String]
 
@@ -7,7 +7,8 @@ struct ValidationSource {
             let facts = property.facts
             let key = ".\(property.name)"
             var rules: [String] = []
-            // FileMaker may fill what it enters by itself, a field of another table, and a repetition that is not written.
+            // FileMaker may fill a field with auto-enter, a field of another table, and a repetition that is not
+            // written.
             if facts.isNotEmpty, !facts.isAutoEntered, !facts.isQualified, facts.repetitions == 1, !facts.isRepeated {
                 rules.append("rules.require(\(key))")
             }

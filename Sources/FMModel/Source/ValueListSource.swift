@@ -1,4 +1,4 @@
-/// A value list as an open enum: its values have names, and any other text is a value too.
+/// A value list as an extensible type: its values have names, and any other text is allowed too.
 struct ValueListSource {
     let list: LayoutSnapshot.ValueList
 

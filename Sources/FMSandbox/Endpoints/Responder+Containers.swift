@@ -1,6 +1,7 @@
 import Foundation
 
-/// Source: Claris FileMaker Data API Guide, "Upload container data"; the download dance as clients in use meet it.
+/// Source: Claris FileMaker Data API Guide, "Upload container data". The redirects of a download follow what clients in
+/// use observe.
 extension Responder {
     private static let cookieName = "X-FMS-Session-Key"
 
@@ -20,7 +21,7 @@ extension Responder {
         guard let filename = part.filename else { throw FileMakerError(960) }
         let name = FieldName(call.route.field)
         let repetition = call.route.repetition.isEmpty ? name.repetition ?? 1 : Int(call.route.repetition) ?? 0
-        // A container of a related table is out of reach, even if the layout shows it.
+        // A container of a related table cannot be uploaded to, even if the layout shows it.
         guard let field = layout.field(named: context.ownName(name, on: layout)), field.reference.path.isEmpty else {
             throw FileMakerError(102)
         }
@@ -30,7 +31,7 @@ extension Responder {
         let modId = try context.write { writer in
             guard let record = writer.world.tables[layout.table].record(recordId) else { throw FileMakerError(101) }
             if let wanted = call.query["modId"], wanted != String(record.modId) { throw FileMakerError(306) }
-            // The empty text checks the rights and the repetition; the content then takes its place.
+            // Writing the empty text checks privileges and repetition; the content replaces it below.
             var change = try writer.change(.string(""), to: model, repetition: repetition, in: layout.table)
             change.value = .container(content)
             try writer.change(recordId, in: layout.table, [change])
@@ -40,7 +41,8 @@ extension Responder {
         return Answer(["modId": .string(String(modId))])
     }
 
-    /// `GET /Streaming_SSL/MainDB/{key}`: the first request is sent on with a cookie, the second one with it is served.
+    /// `GET /Streaming_SSL/MainDB/{key}`: the first request is redirected with a cookie; the second, with the cookie,
+    /// gets the content.
     func downloadContainer(_ call: Call) throws -> Answer {
         guard let ticket = engine.ticket(call.route.containerKey),
             engine.containersAreOpen || call.request.bearerToken == ticket.token
@@ -89,14 +91,14 @@ extension Responder {
         return nil
     }
 
-    /// The name in ASCII, and in UTF-8 when that is not the same (RFC 6266).
+    /// The file name in ASCII, and also in UTF-8 if the two differ (RFC 6266).
     private static func disposition(of filename: String) -> String {
         let plain = headerText(filename)
         let exact = plain == filename ? "" : "; filename*=UTF-8''\(PercentCoding.encode(filename))"
         return "attachment; filename=\"\(plain)\"\(exact)"
     }
 
-    /// A file name may hold anything; a header may not.
+    /// Replaces the characters that a file name may contain but a header may not.
     private static func headerText(_ text: String) -> String {
         String(
             text.unicodeScalars.map {
@@ -112,7 +114,7 @@ extension ContainerContent {
         "svg",
     ]
 
-    /// The extension a container URL gets: that of a file the streamer can show, none for others.
+    /// The extension of a container's URL: the file's own if the streaming server can show that type, else none.
     static func streamedExtension(of filename: String) -> String? {
         guard let dot = filename.lastIndex(of: ".") else { return nil }
         let suffix = filename[filename.index(after: dot)...].lowercased()

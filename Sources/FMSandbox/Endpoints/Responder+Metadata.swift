@@ -1,6 +1,6 @@
 /// Source: Claris FileMaker Data API Guide, "Get metadata".
 extension Responder {
-    /// `GET layouts`: only those the account may see.
+    /// `GET layouts`: the layouts that the account may see.
     func layouts(_ context: Context) throws -> Answer {
         try context.call.refuseUnknownParameters()
         return Answer(["layouts": .array(layoutList(context.database.layoutItems, context))])
@@ -66,8 +66,8 @@ extension Responder {
         return Answer(response)
     }
 
-    /// The objects of a layout in their order. One whose field was deleted has no name, and is a text field in all else: no
-    /// recording tells what hosts say of it.
+    /// The objects of a layout in their order. An object whose field was deleted has no name and is described as a text
+    /// field; no recording shows what hosts answer for it.
     private func fieldMetadata(of layout: LayoutModel, _ context: Context) -> [JSONValue] {
         let nameless = FieldModel(index: 0, name: "", type: .text)
         var entries = layout.fields.map { metadata(of: $0, context) }
@@ -114,7 +114,7 @@ extension Responder {
         return .object(entry)
     }
 
-    /// The value lists the layout uses, in the order of their first use.
+    /// The value lists that the layout uses, in the order of their first use.
     private func valueLists(
         on layout: LayoutModel,
         _ record: Record?,
@@ -136,7 +136,7 @@ extension Responder {
         }
     }
 
-    /// `GET layouts/{layout}/metadata`: the form of FileMaker Server 17, kept by later ones.
+    /// `GET layouts/{layout}/metadata`: the format of FileMaker Server 17, which later servers still answer.
     func oldMetadata(_ context: Context) throws -> Answer {
         try context.call.refuseUnknownParameters()
         let layout = try context.layout()

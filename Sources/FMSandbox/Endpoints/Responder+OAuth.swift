@@ -1,4 +1,5 @@
-/// The played OAuth provider: the two requests that precede an OAuth login, and the page on which a browser signs in.
+/// The simulated OAuth provider: the two requests that precede an OAuth login, and the page on which a browser signs
+/// in.
 ///
 /// Source: Claris FileMaker Data API Guide, "Log in to a database session using an OAuth identity provider".
 extension Responder {
@@ -20,7 +21,7 @@ extension Responder {
         )
     }
 
-    /// `GET /oauth/getoauthurl`: the address of the page below, to be opened in a browser.
+    /// `GET /oauth/getoauthurl`: the URL of the sign-in page, to be opened in a browser.
     private func beginSignIn(_ call: Call) throws -> SandboxResponse {
         guard call.query["provider"] == OAuthProvider.providerName, let tracking = call.query["trackingID"] else {
             throw FileMakerError(1708)
@@ -40,8 +41,9 @@ extension Responder {
         "/oauth/signin?trackingID=\(PercentCoding.encode(tracking))&requestId=\(requestId)"
     }
 
-    /// `GET /oauth/signin`: a page with the accounts one may be. With `account` that one signs in, and the browser is sent to
-    /// the client's return URL with `trackingID` and `identifier`; where the client gave none, the page shows them.
+    /// `GET /oauth/signin`: a page that lists the OAuth accounts. With the parameter `account`, that account signs in,
+    /// and the browser is redirected to the client's return URL with `trackingID` and `identifier`. Without a return
+    /// URL, the page shows the identifier.
     private func signIn(_ call: Call) throws -> SandboxResponse {
         let requestId = call.query["requestId"] ?? ""
         guard let request = engine.withState({ $0.oauth.pending[requestId] }) else { throw FileMakerError(1708) }

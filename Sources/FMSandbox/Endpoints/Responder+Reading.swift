@@ -42,7 +42,7 @@ extension Responder {
     func find(_ context: Context) async throws -> Answer {
         let call = context.call
         try call.refuseUnknownParameters(
-            // In the URL of a find the underscored names are let pass, as on real hosts; in its body they are refused.
+            // In the URL of a find, real hosts accept underscored names; in its body they refuse them.
             queryPrefixes: ["_offset.", "_limit."],
             body: readParameters.union(["query", "sort", "offset", "limit"]),
             bodyPrefixes: ["offset.", "limit."]
@@ -84,7 +84,7 @@ extension Responder {
             }
             return request
         }
-        // A request without criteria asks for nothing; a find of nothing but such is error 400.
+        // A request without criteria is ignored; a find that has only such requests is error 400.
         let asking = requests.filter { !$0.conditions.isEmpty }
         guard !asking.isEmpty else { throw FileMakerError(400) }
         return asking
@@ -113,7 +113,7 @@ extension Responder {
         let model = context.model.tables[field.reference.table].fields[field.reference.field]
         guard !model.isGlobal, !model.isSummary else { throw FileMakerError(408) }
         guard !context.isHidden(model, in: field.reference.table) else { throw FileMakerError(202) }
-        // Without a number, all repetitions that the layout shows.
+        // Without a repetition number, the find covers all repetitions that the layout shows.
         var repetitions = field.repetitions
         if let repetition = name.repetition {
             guard (1...model.repetitions).contains(repetition) else { throw FileMakerError(111) }
@@ -126,7 +126,7 @@ extension Responder {
 }
 
 extension LayoutModel {
-    /// A field that a portal shows, seen from the layout: finds may name it too.
+    /// The field of a portal, as seen from the layout: finds may name it too.
     fileprivate func portalField(named name: String) -> LayoutFieldModel? {
         for portal in portals {
             guard var field = portal.field(named: name) else { continue }

@@ -4,7 +4,7 @@ extension Responder {
     func login(_ call: Call) throws -> Answer {
         do {
             let session = try openSession(call)
-            // A Claris ID login tells the token in the header alone.
+            // The answer to a Claris ID login has the token in the header only.
             let isClarisID = session.account.kind == .clarisID
             var answer = isClarisID ? Answer() : Answer(["token": .string(session.token)])
             answer.headers = [("X-FM-Data-Access-Token", session.token)]
@@ -44,7 +44,7 @@ extension Responder {
         request.header("authorization") != nil || request.header("x-fm-data-oauth-request-id") != nil
     }
 
-    /// As ``account(of:in:)``, unless too many wrong passwords were sent for the account.
+    /// Like ``account(of:in:)``, but fails with 214 while wrong passwords have locked the account.
     private func throttledAccount(
         of request: SandboxRequest,
         in database: DatabaseModel
@@ -65,7 +65,7 @@ extension Responder {
         }
     }
 
-    /// The account that a Basic, an FMID or an OAuth login proves. Only a login uses up what OAuth proves it with.
+    /// The account that a Basic, an FMID or an OAuth login authenticates. Only a login consumes the OAuth identifier.
     private func account(
         of request: SandboxRequest,
         in database: DatabaseModel,
@@ -75,7 +75,7 @@ extension Responder {
         if let (user, password) = request.basicCredentials {
             account = database.account(.fileMaker, name: user, password: password)
         } else if let token = request.credentials(scheme: "fmid") {
-            // Played: the ID token of an account is its password in the solution.
+            // Simulated: the ID token of a Claris ID account is its password in the solution.
             account = database.accounts.first { $0.kind == .clarisID && !$0.password.isEmpty && $0.password == token }
         } else if let requestId = request.header("x-fm-data-oauth-request-id"),
             let identifier = request.header("x-fm-data-oauth-identifier"),
@@ -110,14 +110,14 @@ extension Responder {
         }
     }
 
-    /// `DELETE databases/{database}/sessions/{token}`: the token in the path is all it takes.
+    /// `DELETE databases/{database}/sessions/{token}`: needs only the token in the path.
     func logout(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
         guard engine.close(call.route.token, spelling: call.route.database) else { throw FileMakerError(952) }
         return Answer()
     }
 
-    /// `GET validateSession`. It does not wait for a request of the session that is running: it tells whether there is one.
+    /// `GET validateSession`. It does not wait for the session's running request: it answers whether there is one.
     func validateSession(_ call: Call) throws -> Answer {
         try call.refuseUnknownParameters()
         let session = try bearer(of: call)

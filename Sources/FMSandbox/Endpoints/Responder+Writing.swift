@@ -1,4 +1,5 @@
-/// Source: Claris FileMaker Data API Guide, "Create a record", "Edit a record", "Duplicate a record", "Delete a record".
+/// Source: Claris FileMaker Data API Guide, "Create a record", "Edit a record", "Duplicate a record",
+/// "Delete a record".
 extension Responder {
     private var writeParameters: Set<String> {
         var parameters = Call.scriptParameters.union(["fieldData", "portalData"])
@@ -33,7 +34,7 @@ extension Responder {
         }
     }
 
-    /// `POST layouts/{layout}/records/{recordId}`. Scripts may stand in the query here too.
+    /// `POST layouts/{layout}/records/{recordId}`. Script parameters may also be in the query.
     func duplicateRecord(_ context: Context) async throws -> Answer {
         try context.call.refuseUnknownParameters(query: Call.scriptParameters, body: Call.scriptParameters)
         let layout = try context.layout()
@@ -60,7 +61,7 @@ extension Responder {
         return Answer(rendered: writer.bytes)
     }
 
-    /// The order of work of a create, an edit and a duplicate: scripts around one commit.
+    /// Creates, edits or duplicates a record: scripts run before and after the one commit.
     private func write(
         _ context: Context,
         _ layout: LayoutModel,
@@ -93,8 +94,8 @@ extension Responder {
         return Answer(rendered: writer.bytes)
     }
 
-    /// `newPortalRecordInfo`: one entry for each field of each new row, or on older servers one for the last new row of
-    /// each portal.
+    /// Writes `newPortalRecordInfo`: one entry per field of each new row; before version 22, one for the last new row
+    /// of each portal.
     private func write(_ rows: [RecordWriter.NewRow], to writer: inout JSONWriter) {
         guard !rows.isEmpty, engine.version >= .v18 else { return }
         var entries = rows.flatMap { Array(repeating: $0, count: max(1, $0.fieldCount)) }

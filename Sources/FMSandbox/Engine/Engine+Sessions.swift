@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 
 /// The sessions of a host, and the containers that they may download.
 extension Engine {
-    /// Opens a session, or refuses one too many.
+    /// Opens a session, or throws if the maximum is reached.
     ///
     /// - Parameters:
-    ///   - era: the one in which the request arrived.
-    ///   - generation: the one of its connection.
+    ///   - era: The era in which the request arrived.
+    ///   - generation: The generation of its connection.
     func open(
         in era: Int,
         from generation: Int,
@@ -15,7 +15,7 @@ extension Engine {
     ) throws -> Session {
         let now = clock.now
         return try withState { state in
-            // Whoever asked before a restart has lost the connection: nobody would ever log this session out.
+            // A request from before a restart has lost its connection: no client would ever log this session out.
             guard state.era == era, state.generation == generation else { throw FileMakerError(1701) }
             expire(&state, now: now)
             guard state.sessions.count < configuration.maximumSessions else {
@@ -30,7 +30,7 @@ extension Engine {
         }
     }
 
-    /// The session of a token, its fifteen minutes begun anew; nil when there is none or it has expired.
+    /// The session of a token, whose idle time starts again; nil if there is none or it has expired.
     func session(_ token: String) -> Session? {
         let now = clock.now
         return withState { state in
@@ -44,13 +44,13 @@ extension Engine {
         }
     }
 
-    /// Ends the session of a token; false when there is none in the database of that spelling.
+    /// Ends the session of a token. Returns false if the database of that spelling has no such session.
     func close(_ token: String, spelling: String) -> Bool {
         withSession(token, spelling: spelling) { _, state in logOut(token, &state) }
     }
 
-    /// Lets the session of a token go on for so long, or until it expires, though it was logged out; false as with
-    /// ``close(_:spelling:)``.
+    /// Keeps the session of a token usable after its logout for a duration, or until it expires if that is nil. Returns
+    /// false in the same cases as ``close(_:spelling:)``.
     func delayLogout(of token: String, spelling: String, by duration: Duration?) -> Bool {
         withSession(token, spelling: spelling) { session, _ in
             guard let duration else { return }
@@ -78,10 +78,11 @@ extension Engine {
         dropTickets(&state)
     }
 
-    /// Whether containers are downloaded without a token. The preference that asks for one came with version 19.
+    /// Whether containers are downloaded without a token. Servers have had the preference that requires one since
+    /// version 19.
     var containersAreOpen: Bool { version < .v19 || traits.containerStreaming == .open }
 
-    /// Drops the container addresses that are good no more.
+    /// Removes the container URLs that are no longer valid.
     private func dropTickets(_ state: inout State) {
         guard !state.tickets.isEmpty else { return }
         let (now, lifetime) = (clock.now, traits.sessionLifetime.seconds)
@@ -92,7 +93,7 @@ extension Engine {
         }
     }
 
-    /// The container value behind an address; nil when it is good no more.
+    /// The container value of a URL; nil if the URL is no longer valid.
     func ticket(_ key: String) -> ContainerTicket? {
         let now = clock.now
         return withState { state in
@@ -104,8 +105,8 @@ extension Engine {
         }
     }
 
-    /// Ends every session, as a restart does; with `dropsConnections` one of the web server's, too. Returns the generation of
-    /// connections that are to stay.
+    /// Ends every session, as a restart does. With `dropsConnections`, also starts a new generation of connections, as
+    /// a restart of the web server does. Returns the generation whose connections stay open.
     @discardableResult
     func closeAllSessions(isRestart: Bool = false, dropsConnections: Bool = false) -> Int {
         withState { state in
@@ -137,8 +138,8 @@ extension Engine {
     }
 }
 
-/// A container value that a client may download: made when its URL is handed out, and gone with the session, or where
-/// downloads are open when its time has run out.
+/// A container value that a client may download. It is created when its URL is sent, and removed with the session or,
+/// if downloads are open, when its lifetime has passed.
 struct ContainerTicket: Sendable {
     var token: String
     var content: ContainerContent

@@ -7,12 +7,12 @@ extension Engine {
         }
     }
 
-    /// Lets a transaction see what others have committed meanwhile.
+    /// Updates a transaction to what others have committed meanwhile.
     func refresh(_ transaction: inout Transaction) {
         withState { transaction.follow($0.world, $0.worldVersion) }
     }
 
-    /// Changes records within a transaction. What the body changes is locked from then on.
+    /// Changes records within a transaction. The records that the body changes are locked from then on.
     func change<Result>(
         in transaction: inout Transaction,
         of session: Session,
@@ -28,9 +28,10 @@ extension Engine {
         }
     }
 
-    /// Makes the changes of a transaction part of the world; if the body throws, none of them. It ends either way.
+    /// Makes the changes of a transaction part of the world, or none of them if the body throws. Either way the
+    /// transaction ends.
     ///
-    /// - Parameter body: does what waits for the commit.
+    /// - Parameter body: Makes the changes that were deferred until the commit.
     func commit(
         _ transaction: Transaction,
         of session: Session,
@@ -46,7 +47,7 @@ extension Engine {
         deliver(idleWebhooks)
     }
 
-    /// Lets go of what a transaction has locked. Record ids and serial numbers that it took stay taken.
+    /// Releases the transaction's locks. The record ids and serial numbers that it used stay used.
     func revert(_ transaction: Transaction) {
         withState { $0.world.release(transaction.number) }
     }

@@ -1,25 +1,26 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Everything a sandbox holds, behind one lock: the records, the sessions, the counters. Reads take a copy of the world
-/// and leave; only writes work while they hold the lock.
+/// All state of a sandbox behind one lock: the records, the sessions, the counters. Reads copy the world and release
+/// the lock; only writes work while they hold it.
 final class Engine: Sendable {
     struct State: Sendable {
         var world: World
-        /// Counts its changes.
+        /// The number of changes to the world.
         var worldVersion = 0
-        /// How many transactions were opened so far.
+        /// The number of transactions opened so far.
         var transactionCount = 0
         var sessions: [String: Session] = [:]
-        /// How often it was restarted.
+        /// The number of restarts.
         var era = 0
-        /// How often a restart dropped the connections too. A connection belongs to the generation in which it was accepted.
+        /// The number of restarts that dropped the connections too. A connection belongs to the generation in which it
+        /// was accepted.
         var generation = 0
         var counters = Sandbox.Counters()
         var runningRequests = 0
-        /// How many tokens were made so far: the sandbox counts instead of drawing at random.
+        /// The number of tokens made so far. Tokens are derived from it instead of being random.
         var tokenCount = 0
-        /// How many there were at the last reset. Sessions up to here belong to a world that is gone.
+        /// The value of `tokenCount` at the last reset. Sessions up to this number belong to the world before it.
         var bygoneTokens = 0
         /// Containers that may be downloaded, by the key in their URL.
         var tickets: [String: ContainerTicket] = [:]
@@ -28,7 +29,7 @@ final class Engine: Sendable {
         var throttle = LoginThrottle()
         var webhooks = WebhookBoard()
 
-        /// Refuses a session of a world that was put back.
+        /// Throws 952 for a session from before the last reset.
         func check(_ session: Session?) throws {
             if let session, session.number <= bygoneTokens { throw FileMakerError(952) }
         }
@@ -38,7 +39,7 @@ final class Engine: Sendable {
     let model: Model
     let configuration: Sandbox.Configuration
     let traits: ServerTraits
-    /// nil without TLS.
+    /// The TLS certificate; nil without TLS.
     let certificate: ServerCertificate?
     let heldAnswers = HeldAnswers()
     let webhookSender = WebhookSender()
@@ -59,10 +60,10 @@ final class Engine: Sendable {
     var clock: any SandboxClock { configuration.clock }
     var version: Sandbox.ServerVersion { traits.version }
 
-    /// The wall clock of the host.
+    /// The time on the host's wall clock.
     var now: CivilTimestamp { CivilTimestamp(clock.now, in: traits.timeZone) }
 
-    /// The wall clock as HTTP writes it.
+    /// The time as an HTTP date.
     var httpDate: String { CivilTimestamp(clock.now, in: .gmt).httpDate }
 
     var world: World { state.withLockedValue { $0.world } }
@@ -71,10 +72,10 @@ final class Engine: Sendable {
         try state.withLockedValue(body)
     }
 
-    /// Changes the world as one commit: if the body throws, nothing has happened.
+    /// Changes the world as one commit: if the body throws, the world is unchanged.
     ///
-    /// - Parameter session: Whose request it is, unless it is the host itself. One that ran while the world was put back
-    ///   does not change the new one.
+    /// - Parameter session: The session of the request; nil if the host itself makes the change. A session from before
+    ///   a reset cannot change the new world.
     func commit<Result>(in session: Session? = nil, _ body: (inout World) throws -> Result) throws -> Result {
         let (result, idleWebhooks) = try state.withLockedValue { state in
             try state.check(session)
@@ -122,11 +123,11 @@ final class Engine: Sendable {
         }
     }
 
-    /// As after the start: the records of the solutions, no sessions, counters at zero, no faults.
+    /// Restores the state after the start: the records of the solutions, no sessions, counters at zero, no faults.
     func reset() {
         state.withLockedValue { state in
             var fresh = State(world: initialWorld)
-            // Old tokens must stay unknown, and what runs at this moment still ends.
+            // Old tokens must stay unknown, and requests that are running will still end.
             fresh.tokenCount = state.tokenCount
             fresh.worldVersion = state.worldVersion + 1
             fresh.transactionCount = state.transactionCount

@@ -1,6 +1,6 @@
-/// Makes texts that look drawn at random and are the same in every run.
+/// Makes texts that look random and are the same in every run.
 enum Scrambler {
-    /// `count` hexadecimal digits for the `number`th thing of a kind.
+    /// `count` hexadecimal digits for item `number` of the kind `seed`.
     static func hex(_ count: Int, seed: String, number: Int, uppercase: Bool = false) -> String {
         var state = seed.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         state ^= UInt64(bitPattern: Int64(number)) &* 0x9E37_79B9_7F4A_7C15

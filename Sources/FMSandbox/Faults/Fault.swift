@@ -1,63 +1,65 @@
 extension Sandbox {
-    /// Something that goes wrong on request.
+    /// A failure that a test can order from the sandbox.
     public enum Fault: Sendable, Equatable {
-        /// The token is forgotten before the request is looked at: it answers 952.
+        /// The session of the request's token is removed before the request is handled: the answer is 952.
         case expireToken
-        /// The answer is held back, on the sandbox's clock.
+        /// The answer is delayed by this duration, on the sandbox's clock.
         case delay(Duration)
-        /// The connection is closed after this many bytes of the answer's body; its head promises the whole.
+        /// The connection is closed after this many bytes of the answer's body; its head announces the whole body.
         case cut(afterBodyBytes: Int)
-        /// The request is executed, and the connection is closed after this many bytes of its answer, counted from the first
-        /// one of the status line: anywhere in head or body. The answer is not compressed; a chunked one is sent in two chunks.
-        /// Past its end the answer is whole, and the connection is closed behind it.
+        /// The request is executed, and the connection is closed after this many bytes of its answer, counted from the
+        /// first byte of the status line, so anywhere in head or body. The answer is not compressed; a chunked one is
+        /// sent in two chunks. If the answer is shorter, it is sent whole before the connection is closed.
         case cutAnswer(afterBytes: Int, framing: AnswerFraming = .contentLength)
-        /// The request is executed, and its answer is chunked: after a first chunk of so many bytes of the body (none by
-        /// default) comes one with a wrong size, the rest of the body and the last chunk. Then the connection is closed.
+        /// The request is executed, and its answer is chunked. After a first chunk of this many bytes of the body (none
+        /// by default) come a chunk with a wrong size, the rest of the body and the last chunk. Then the connection is
+        /// closed.
         case badChunkSize(ChunkSizeMistake, afterBodyBytes: Int = 0)
-        /// The answer is whole and says that the connection stays open, which is closed right behind it nevertheless.
+        /// The answer is complete and announces that the connection stays open, but the connection is closed right
+        /// after it.
         case closeAfterAnswer
-        /// The request is executed, its session is free for the next one, and the answer is held until
+        /// The request is executed, its session is free for the next request, and the answer is held until
         /// ``Sandbox/releaseAnswers(_:)``.
         case holdAnswer
-        /// The request is refused with 952 as by another host behind the same load balancer: nothing was executed, and the
-        /// session stays open.
+        /// The request fails with 952, as if it had reached another host behind the same load balancer: it is not
+        /// executed, and the session stays open.
         case refuseToken
-        /// The login succeeds and takes a place among the sessions, but every request with its token is refused with 952, as
-        /// behind a load balancer that sends each connection to another host. Only its logout is taken.
+        /// The login succeeds and counts as an open session, but every request with its token fails with 952, as behind
+        /// a load balancer that sends each connection to another host. Only the logout is accepted.
         case refuseFreshToken
-        /// The logout answers OK, and the session stays open until it expires.
+        /// The answer to the logout is OK, but the session stays open until it expires.
         case lostLogout
-        /// The logout answers OK, and the session goes on for so long, on the sandbox's clock.
+        /// The answer to the logout is OK, but the session stays open for this duration, on the sandbox's clock.
         case lateLogout(Duration)
         /// The connection is closed without an answer; nothing was executed.
         case reset
         /// The request is executed, then the connection is closed without an answer.
         case resetAfterExecution
-        /// What a web server writes while the engine behind it is down; nothing was executed.
+        /// The page that a web server sends while the engine behind it is down; the request is not executed.
         case html(status: Int)
-        /// The request is executed, and instead of its answer comes the page of a gateway that has lost it.
+        /// The request is executed, and a gateway's error page replaces its answer.
         case htmlAfterExecution(status: Int)
-        /// A 200 whose body is cut-off JSON; the request was executed.
+        /// Status 200 with a body of truncated JSON; the request is executed.
         case brokenJSON
-        /// An empty body with this status; nothing was executed.
+        /// An empty body with this status; the request is not executed.
         case empty(status: Int)
-        /// A FileMaker error instead of the answer, by its number, its name or as a whole; nothing was executed.
+        /// A FileMaker error by its number, by its name or as a whole; the request is not executed.
         case error(FileMakerError)
-        /// The refusal of one session too many, whatever the limit.
+        /// The error for a session beyond the maximum, whatever the maximum is.
         case fullHost
-        /// The engine restarts: all sessions are gone, and this request sees the web server's 502.
+        /// The engine restarts: all sessions end, and this request gets the web server's 502.
         case restart
     }
 }
 
 extension Sandbox.Fault {
-    /// A FileMaker error instead of the answer, by what a client calls its number: any type whose raw value is the code, such as
-    /// FMData's `FileMakerErrorCode`. Nothing was executed.
+    /// A FileMaker error in place of the answer. The code is any type whose raw value is the error's number, such as
+    /// FMData's `FileMakerErrorCode`. The request is not executed.
     public static func error(_ code: some RawRepresentable<Int>) -> Sandbox.Fault {
         .error(FileMakerError(code))
     }
 
-    /// What it does, and when.
+    /// The effect of the fault and its place in the request's handling.
     var effect: FaultEffect {
         switch self {
         case .expireToken: .before { $0.forgetSession() }
@@ -85,7 +87,7 @@ extension Sandbox.Fault {
         }
     }
 
-    /// Whether it can happen to a request: a rule waits for one to which it can.
+    /// Whether the fault can affect a request to this endpoint. A rule waits for one that it can affect.
     func strikes(_ endpoint: Sandbox.Endpoint) -> Bool {
         switch self {
         case .refuseFreshToken: endpoint == .login
@@ -95,7 +97,7 @@ extension Sandbox.Fault {
         }
     }
 
-    /// How each fault is written on a command line, in the order in which texts list them.
+    /// The command-line notation of each fault, in the order in which texts list them.
     package static let notations: [Notation] = [
         Notation("expireToken", .nothing(.expireToken)),
         Notation("refuseToken", .nothing(.refuseToken)),

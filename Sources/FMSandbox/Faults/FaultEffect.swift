@@ -1,33 +1,33 @@
 import NIOConcurrencyHelpers
 
-/// What a fault does, by its place in the life of a request.
+/// The effect of a fault, by its place in the handling of a request.
 enum FaultEffect: Sendable {
-    /// Something happens, and then the request is executed.
+    /// The closure runs before the request is executed.
     case before(@Sendable (FaultScene) async throws -> Void)
-    /// The request is not executed; this is what it is answered.
+    /// The request is not executed; the closure returns its answer.
     case instead(@Sendable (FaultScene) throws -> Responder.Answer)
-    /// The request is executed, and then something happens to its answer.
+    /// The request is executed, then the closure changes its answer.
     case after(@Sendable (inout SandboxResponse, FaultScene) async throws -> Void)
 
-    /// The request is executed, and of its answer these bytes are sent before the connection is closed.
+    /// The request is executed, and the connection is closed after these bytes of its answer.
     static func sending(_ bytes: @escaping @Sendable (RawAnswer) -> ArraySlice<UInt8>) -> FaultEffect {
         .after { answer, _ in answer.delivery = .bytes(bytes) }
     }
 }
 
-/// Where a fault strikes: the request, and the host that it came to.
+/// The request that a fault affects, and the engine that received it.
 struct FaultScene: Sendable {
     let engine: Engine
     let request: SandboxRequest
     let route: Route
 
-    /// Ends the session whose token the request bears.
+    /// Ends the session of the request's token.
     func forgetSession() {
         guard let token = request.bearerToken else { return }
         engine.withState { $0.sessions[token] = nil }
     }
 
-    /// Refuses from now on the token that a login has answered.
+    /// From now on, refuses the token in the answer to a login.
     func refuseToken(of login: SandboxResponse) {
         guard let token = login.header("x-fm-data-access-token") else { return }
         engine.withState { state in
@@ -35,7 +35,7 @@ struct FaultScene: Sendable {
         }
     }
 
-    /// Answers a logout whose session goes on for so long, or until it expires.
+    /// Answers a logout, but keeps its session for the duration, or until it expires if that is nil.
     func logOut(after duration: Duration?) throws -> Responder.Answer {
         guard engine.delayLogout(of: route.token, spelling: route.database, by: duration) else {
             throw FileMakerError(952)
@@ -43,7 +43,7 @@ struct FaultScene: Sendable {
         return Responder.Answer()
     }
 
-    /// The engine restarts, and the web server in front of it answers.
+    /// Restarts the engine and returns the 502 page of the web server in front of it.
     func restart() -> Responder.Answer {
         engine.closeAllSessions(isRestart: true)
         return .page(status: 502)
@@ -51,7 +51,7 @@ struct FaultScene: Sendable {
 }
 
 extension Responder.Answer {
-    /// No byte of an answer: the connection is closed.
+    /// An answer without a byte: the connection is closed.
     static var nothing: Responder.Answer {
         Responder.Answer(SandboxResponse(status: 0, headers: [], body: [], delivery: .bytes { _ in [] }))
     }
@@ -64,7 +64,7 @@ extension Responder.Answer {
 }
 
 extension SandboxResponse {
-    /// What a web server writes for the engine that does not answer.
+    /// The page that a web server sends when the engine does not answer.
     static func page(status: Int) -> SandboxResponse {
         let title = status == 503 ? "503 Service Unavailable" : status == 502 ? "502 Proxy Error" : "\(status) Error"
         let page = """

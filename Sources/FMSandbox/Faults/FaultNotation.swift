@@ -1,5 +1,5 @@
 extension Sandbox.Fault {
-    /// How a fault is written on a command line: a name, and what follows it.
+    /// The command-line notation of a fault: a name and its parameter.
     package struct Notation: Sendable {
         package let name: String
         package let parameter: Parameter
@@ -9,23 +9,24 @@ extension Sandbox.Fault {
             self.parameter = parameter
         }
 
-        /// With what follows the name in angle brackets: `delay<milliseconds>`.
+        /// The name with its parameter in angle brackets: `delay<milliseconds>`.
         package var form: String { name + parameter.form }
     }
 
-    /// What follows a name, and the fault that comes of it.
+    /// The parameter after a name, and the fault that it makes.
     package enum Parameter: Sendable {
-        /// Nothing.
+        /// No parameter.
         case nothing(Sandbox.Fault)
-        /// A number that must be there.
+        /// A required number.
         case milliseconds(@Sendable (Duration) -> Sandbox.Fault)
-        /// A number that must be there.
+        /// A required number.
         case errorCode(@Sendable (Int) -> Sandbox.Fault)
-        /// The status of a final answer; the standard one if there is no number.
+        /// The status of a final answer; the standard one if the number is missing.
         case status(standard: Int, @Sendable (Int) -> Sandbox.Fault)
-        /// 0 if there is no number.
+        /// A number of bytes; 0 if it is missing.
         case bytes(@Sendable (Int) -> Sandbox.Fault)
-        /// As ``bytes``; then `=` and a mistake, or ``Sandbox/ChunkSizeMistake/notHexadecimal``.
+        /// Like ``bytes``, then `=` and a mistake; ``Sandbox/ChunkSizeMistake/notHexadecimal`` if the mistake is
+        /// missing.
         case bytesAndMistake(@Sendable (Int, Sandbox.ChunkSizeMistake) -> Sandbox.Fault)
 
         fileprivate var form: String {

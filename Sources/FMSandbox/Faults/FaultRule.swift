@@ -1,16 +1,16 @@
 extension Sandbox {
-    /// When a scripted fault strikes.
+    /// A fault and the requests that it affects.
     public struct FaultRule: Sendable, Equatable {
         /// The fault.
         public var fault: Fault
-        /// The endpoint it is meant for; every one that it can happen to if nil.
+        /// The endpoint that the rule affects; nil stands for every endpoint that the fault can affect.
         public var endpoint: Endpoint?
-        /// How many matching requests pass before it strikes. The default is none.
+        /// The number of matching requests that pass before the fault occurs. The default is 0.
         public var skipping: Int
-        /// How many times it strikes; once by default, always if nil.
+        /// The number of times that the fault occurs. The default is 1; nil stands for every time.
         public var count: Int?
 
-        /// A fault and when it strikes.
+        /// Creates a rule.
         public init(_ fault: Fault, on endpoint: Endpoint? = nil, skipping: Int = 0, count: Int? = 1) {
             self.fault = fault
             self.endpoint = endpoint
@@ -20,7 +20,7 @@ extension Sandbox {
     }
 }
 
-/// The faults that are still to come. The first rule that fits a request and is due strikes; the others wait their turn.
+/// The faults that are still to come. The first rule that matches a request and is due takes effect; the others wait.
 struct FaultScript: Sendable, Equatable {
     private(set) var rules: [Sandbox.FaultRule] = []
 

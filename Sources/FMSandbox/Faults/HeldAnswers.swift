@@ -1,12 +1,12 @@
 import NIOConcurrencyHelpers
 
-/// Answers that are ready and wait for the test to let them go; see ``Sandbox/Fault/holdAnswer``.
+/// Answers that are ready and wait until a test releases them; see ``Sandbox/Fault/holdAnswer``.
 final class HeldAnswers: Sendable {
     private struct State {
-        /// In the order in which they were held.
+        /// The held answers, oldest first.
         var answers: [(id: Int, continuation: CheckedContinuation<Void, any Error>)] = []
         var nextId = 0
-        /// Answers whose task was cancelled before they were held.
+        /// Answers whose task was cancelled before they could be held.
         var cancelled: Set<Int> = []
     }
 
@@ -15,7 +15,7 @@ final class HeldAnswers: Sendable {
 
     var count: Int { state.withLockedValue { $0.answers.count } }
 
-    /// Returns when the answer is released, or throws when its task is cancelled.
+    /// Returns once the answer is released. Throws if its task is cancelled.
     func hold() async throws {
         let id = state.withLockedValue { state in
             state.nextId += 1
@@ -45,7 +45,7 @@ final class HeldAnswers: Sendable {
         }
     }
 
-    /// Lets the oldest answers go, or all of them.
+    /// Releases the oldest answers, or all of them if the count is nil.
     func release(_ count: Int? = nil) {
         let released = state.withLockedValue { state in
             let count = min(max(0, count ?? state.answers.count), state.answers.count)

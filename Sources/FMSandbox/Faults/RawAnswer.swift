@@ -1,16 +1,16 @@
 import NIOHTTP1
 
-/// An answer as its bytes on the wire, for faults that strike in the middle of them.
+/// An answer as bytes on the wire, for faults that occur in the middle of it.
 ///
 /// Source: RFC 9112, sections 4 (the head) and 7.1 (chunks).
 struct RawAnswer {
-    /// With the content length of the body.
+    /// The head, with the content length of the body.
     var head: HTTPResponseHead
     var body: [UInt8]
 
     private static let lastChunk = Array("0\r\n\r\n".utf8)
 
-    /// The whole answer. A chunked one has two chunks, so that there is an end of one in the middle.
+    /// The whole answer. A chunked one has two chunks, so that a chunk ends in the middle.
     func bytes(_ framing: Sandbox.AnswerFraming) -> [UInt8] {
         switch framing {
         case .contentLength: return headBytes(head.headers) + body
@@ -20,7 +20,7 @@ struct RawAnswer {
         }
     }
 
-    /// A chunked answer whose size is wrong from a byte of the body on.
+    /// A chunked answer in which the chunk after `count` bytes of the body has a wrong size.
     func bytes(_ mistake: Sandbox.ChunkSizeMistake, afterBodyBytes count: Int) -> [UInt8] {
         let start = min(count, body.count)
         let rest = body[start...]
@@ -29,7 +29,7 @@ struct RawAnswer {
     }
 
     private static func chunk(_ bytes: ArraySlice<UInt8>, size: String? = nil) -> [UInt8] {
-        // A chunk without bytes is the last one.
+        // An empty chunk would end the body.
         if bytes.isEmpty, size == nil { return [] }
         return Array("\(size ?? String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }
@@ -48,7 +48,7 @@ struct RawAnswer {
 }
 
 extension Sandbox {
-    /// How an answer says where its body ends.
+    /// How an answer marks the end of its body.
     public enum AnswerFraming: String, Sendable, CaseIterable {
         /// With `Content-Length`.
         case contentLength
@@ -56,32 +56,32 @@ extension Sandbox {
         case chunked
     }
 
-    /// What is wrong with the size of a chunk.
+    /// An error in the size of a chunk.
     public enum ChunkSizeMistake: String, Sendable, CaseIterable {
-        /// There is none.
+        /// The size is missing.
         case missing
-        /// It is no hexadecimal number.
+        /// The size is not a hexadecimal number.
         case notHexadecimal
-        /// It has a minus sign.
+        /// The size has a minus sign.
         case negative
-        /// It needs more than 64 bits.
+        /// The size needs more than 64 bits.
         case overflow
-        /// It is one byte less than what comes.
+        /// The size is one byte less than the data that follows.
         case tooSmall
-        /// It promises more than what comes before the connection is closed.
+        /// The size is more than the data that follows before the connection is closed.
         case tooLarge
     }
 }
 
 extension Sandbox.ChunkSizeMistake {
-    /// The line before a chunk of so many bytes.
+    /// The size line, without line break, of a chunk of `count` bytes.
     fileprivate func size(of count: Int) -> String {
         switch self {
         case .missing: ""
         case .notHexadecimal: "xyz"
         case .negative: "-\(String(count, radix: 16))"
         case .overflow: "1\(String(repeating: "0", count: 16))"
-        // Of no bytes there is no fewer.
+        // A size of 0 cannot be too small: send 1.
         case .tooSmall: String(count > 0 ? count - 1 : 1, radix: 16)
         case .tooLarge: String(count + 1000, radix: 16)
         }

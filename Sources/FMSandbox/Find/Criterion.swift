@@ -1,4 +1,4 @@
-/// One criterion of a find request, read for the type of its field: what is left to do per record is one comparison.
+/// One criterion of a find request, parsed for the type of its field, so that each record needs only one comparison.
 ///
 /// Source: Claris FileMaker Pro Help, "Finding text", "Finding numbers", "Finding dates and times", "Finding ranges".
 enum Criterion: Equatable, Sendable {
@@ -14,11 +14,11 @@ enum Criterion: Equatable, Sendable {
     case number(NumberCriterion)
     case moment(MomentCriterion)
 
-    /// Reads a criterion; the errors are those a host answers: 500, 501 and 502 for what is no date, time or number, 508
-    /// for what a container cannot be searched for.
+    /// Parses a criterion. Throws the errors that a host answers: 500, 501 and 502 if it is not a date, time or number,
+    /// 508 for any other criterion on a container.
     init(_ text: String, type: Solution.FieldType, today: CivilDate, dates: Sandbox.CriterionDates = .us) throws {
         var text = text.trimmed
-        // `~` asks for a relaxed search in Japanese text; folding is as relaxed as it gets.
+        // `~` requests a relaxed search in Japanese text; folding is already as relaxed as possible.
         if text.hasPrefix("~") { text = String(text.dropFirst()).trimmed }
         switch text {
         case "=", "==": self = .empty
@@ -36,7 +36,7 @@ enum Criterion: Equatable, Sendable {
         }
     }
 
-    /// Whether a value satisfies the criterion. `duplicates` holds the contents that occur more than once.
+    /// Whether a value satisfies the criterion. `duplicates` contains the contents that occur more than once.
     func matches(_ value: FieldValue, duplicates: Set<MatchKey>) -> Bool {
         switch self {
         case .empty: return value.isEmpty
@@ -49,7 +49,8 @@ enum Criterion: Equatable, Sendable {
         }
     }
 
-    /// A content as `!` compares it: numbers by their value (`$20.00` and `20.0`), all else without case and accents.
+    /// A content in the form in which `!` compares it: numbers by value (`$20.00` and `20.0`), all else without case
+    /// and accents.
     static func content(_ text: String, _ type: Solution.FieldType) -> MatchKey {
         MatchKey(text, type: type) ?? .text(TextFolding.fold(text))
     }
@@ -74,7 +75,7 @@ enum CriterionComparison: Equatable, Sendable {
         (">", .greater),
     ]
 
-    /// The comparison and what follows it, longest sign first.
+    /// The comparison and the text after it.
     static func split(_ text: String) -> (comparison: CriterionComparison, rest: String)? {
         guard let (sign, comparison) = signs.first(where: { text.hasPrefix($0.0) }) else { return nil }
         return (comparison, String(text.dropFirst(sign.count)).trimmed)
@@ -83,7 +84,7 @@ enum CriterionComparison: Equatable, Sendable {
 
 /// Finds the range sign of a criterion: `..`, `...` or `…` outside quotes and braces and not escaped.
 enum RangeSign {
-    /// Longest first.
+    /// Longest first, so that `...` is not read as `..`.
     private static let signs = ["...", "..", "…"]
 
     static func split(_ text: String) -> (from: String, to: String)? {

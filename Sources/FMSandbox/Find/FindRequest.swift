@@ -1,4 +1,4 @@
-/// One request of a find: criteria that must all hold, and whether what it finds is added or taken away.
+/// One request of a find: criteria that must all match, and whether its matches are added or omitted.
 struct FindRequest: Sendable {
     struct Condition: Sendable {
         var reference: FieldReference
@@ -11,8 +11,8 @@ struct FindRequest: Sendable {
 }
 
 extension Reader {
-    /// The records that the requests find together: each in its order adds its matches or takes them away. If the first
-    /// one takes away, it does so from all records. Those that the account may not see are left out.
+    /// The records that the requests find together: each request in turn adds or omits its matches. If the first one
+    /// omits, it starts from all records. Records that the account may not see are left out.
     ///
     /// Source: Claris FileMaker Data API Guide, "Perform a find request".
     func find(_ requests: [FindRequest], table: Int, database: DatabaseModel) -> [Record] {
@@ -38,7 +38,7 @@ extension Reader {
         return zip(records, found).filter { $1 && isVisible($0, table: table) }.map(\.0)
     }
 
-    /// The contents of a field that more than one record of its table holds; worked out for `!` alone.
+    /// The contents of a field that occur in more than one record of its table; computed for `!` only.
     private func duplicates(for condition: FindRequest.Condition) -> Set<MatchKey> {
         guard case .duplicated(let type) = condition.criterion else { return [] }
         let table = condition.reference.table

@@ -1,9 +1,10 @@
-/// A criterion on a date, time or timestamp field. Missing components are open: `6/2024` is a month, `4` an hour.
+/// A criterion on a date, time or timestamp field. Omitted components match any value: `6/2024` is a month, `4` an
+/// hour.
 enum MomentCriterion: Equatable, Sendable {
     case date(DatePattern)
     case time(TimePattern)
     case timestamp(DatePattern, TimePattern)
-    /// Bounds on the number of the day, or on microseconds; an open end is nil.
+    /// Bounds as day numbers or microseconds, both included; nil is an open end.
     case range(Solution.FieldType, from: Int?, to: Int?)
 
     init(_ text: String, type: Solution.FieldType, today: CivilDate, dates: Sandbox.CriterionDates) throws {
@@ -56,7 +57,7 @@ enum MomentCriterion: Equatable, Sendable {
     }
 }
 
-/// One component of a date or a time: a number, a span of numbers (`{1..15}`), or anything (`*`, or left out).
+/// One component of a date or a time: a number, a range of numbers (`{1..15}`), or any number (`*`, or omitted).
 struct ComponentPattern: Equatable, Sendable {
     var numbers: ClosedRange<Int>?
 
@@ -78,7 +79,7 @@ struct DatePattern: Equatable, Sendable {
         return self.year.matches(year) && self.month.matches(month) && self.day.matches(day)
     }
 
-    /// The first and the last day the pattern allows, or nil when it allows none.
+    /// The first and the last day that the pattern allows; nil if it allows none.
     var bounds: (earliest: CivilDate, latest: CivilDate)? {
         let years = year.numbers ?? 1...4000
         let months = month.numbers ?? 1...12
@@ -97,7 +98,7 @@ struct DatePattern: Equatable, Sendable {
 }
 
 extension DatePattern {
-    /// One day.
+    /// The pattern of one day.
     init(_ date: CivilDate) {
         let (year, month, day) = date.components
         self.init(
@@ -112,7 +113,7 @@ struct TimePattern: Equatable, Sendable {
     var hour = ComponentPattern.any
     var minute = ComponentPattern.any
     var second = ComponentPattern.any
-    /// A time given to the fraction of a second must be met to the fraction.
+    /// Open unless the criterion has a fraction of a second, which must then match exactly.
     var fraction = ComponentPattern.any
 
     func matches(_ time: CivilTime) -> Bool {

@@ -1,4 +1,4 @@
-/// Reads the dates and times of criteria, in US order unless they may be, or have to be, in that of ISO 8601.
+/// Parses the dates and times of criteria, in the formats that `dates` allows: US order, ISO 8601 or both.
 struct MomentReader {
     var type: Solution.FieldType
     var today: CivilDate
@@ -8,7 +8,7 @@ struct MomentReader {
 
     private static let weekdayNames = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    /// `Tuesday`, `Mon..Fri`: the days of the week meant, or nil when the text names none.
+    /// The days of the week that `Tuesday` or `Mon..Fri` names; nil if the text names none.
     static func weekdays(_ text: String) -> Set<Int>? {
         func day(_ name: String) -> Int? {
             name.count < 3 ? nil : weekdayNames.firstIndex { $0.hasPrefix(name.lowercased()) }
@@ -60,7 +60,7 @@ struct MomentReader {
         if text == "//" { return DatePattern(today) }
         if dates != .us, let date = DateNotation.iso().date(from: text) { return DatePattern(date) }
         let parts = Self.components(of: text)
-        // A year stands alone in any order.
+        // A year alone is the same in both formats.
         guard dates != .iso || parts.count == 1 else { throw failure }
         var pattern = DatePattern()
         switch parts.count {
@@ -89,7 +89,7 @@ struct MomentReader {
         return pattern
     }
 
-    /// What stands between the separators; those in `{1...15}` separate nothing.
+    /// Splits at the separators, but not inside braces such as `{1...15}`.
     private static func components(of text: String) -> [String] {
         var components = [""]
         var braces = 0
@@ -137,7 +137,8 @@ struct MomentReader {
         return pattern
     }
 
-    /// A time of plain numbers, over-full minutes carried over: `0:75` is 1:15. Components left out stay open.
+    /// The pattern of a time of plain numbers, with excess minutes carried over: `0:75` is 1:15. Omitted components
+    /// stay open.
     private func exactly(_ time: CivilTime, components: Int, hasFraction: Bool) -> TimePattern {
         let hours = time.microseconds < 0 ? -time.hours : time.hours
         var pattern = TimePattern(

@@ -2,7 +2,7 @@
 enum NumberCriterion: Equatable, Sendable {
     case equal(FMNumber)
     case comparison(CriterionComparison, FMNumber)
-    /// Ends included; an open end is nil.
+    /// Both ends are included; nil is an open end.
     case range(FMNumber?, FMNumber?)
     /// Wildcards work on the decimal text of the whole value: `##` finds 30, not 3 or 300.
     case pattern(TextPattern)

@@ -2,23 +2,24 @@
 enum TextCriterion: Equatable, Sendable {
     /// `==text`: the whole content.
     case whole(TextPattern)
-    /// Words in any order: each must be found.
+    /// Words in any order, each of which must occur.
     case words([Token])
-    /// `<word` and the like: some word of the field is below or above.
+    /// `<word` and the like: at least one word of the field is below or above.
     case comparison(CriterionComparison, [UInt32])
-    /// `a...b`: some word lies between, ends included; an open end is nil.
+    /// `a...b`: at least one word lies between, ends included; nil is an open end.
     case range([UInt32]?, [UInt32]?)
 
     struct Token: Equatable, Sendable {
         var pattern: TextPattern
-        /// `=word`: the word ends where the pattern does.
+        /// `=word`: the pattern must match to the end of the word.
         var isWholeWord = false
-        /// The pattern spans words: a phrase in quotes, or a word with escaped separators.
+        /// Whether the pattern can span words: a phrase in quotes, or a word with escaped separators.
         var isPhrase = false
-        /// A phrase after `*`: it may start anywhere, not only where a word starts.
+        /// Whether a phrase follows `*`: it may start anywhere, not only at the start of a word.
         var startsAnywhere = false
 
-        /// Whether a phrase begins with what no word does, an escaped quotation mark say: it has no word to start at.
+        /// Whether the pattern begins with a character that no word contains, such as an escaped quotation mark, so
+        /// that it cannot start at a word.
         var startsOutsideWords: Bool {
             switch pattern.elements.first {
             case .literal(let scalar): !TextFolding.isLetter(scalar) && !TextFolding.isDigit(scalar)
@@ -47,7 +48,7 @@ enum TextCriterion: Equatable, Sendable {
         case .whole(let pattern):
             return pattern.matches(folded[...], whole: true)
         case .words(let tokens):
-            // A criterion of separators alone finds nothing, as there is no word to look for.
+            // A criterion of separators only has no word and so finds nothing.
             guard !tokens.isEmpty, !folded.isEmpty else { return false }
             let words = TextFolding.words(in: folded)
             return tokens.allSatisfy { Self.matches($0, folded, words) }
@@ -83,7 +84,7 @@ enum TextCriterion: Equatable, Sendable {
 
 /// Reads the operators inside a text criterion.
 enum CriterionReader {
-    /// The text with its escapes and quotes taken away.
+    /// The text without escapes and quotes.
     static func plain(_ text: String) -> String {
         var plain = ""
         var rest = text[...]
@@ -97,7 +98,7 @@ enum CriterionReader {
         return plain
     }
 
-    /// The pattern of `==`: operators outside quotes count, everything else is literal.
+    /// The pattern of `==`: wildcards outside quotes count, everything else is literal.
     static func wholePattern(_ text: String) -> TextPattern {
         var pattern = TextPattern()
         var inQuotes = false
@@ -135,7 +136,7 @@ enum CriterionReader {
         var tokens: [TextCriterion.Token] = []
         var token: TextCriterion.Token?
         func finish() {
-            // A token of `*` alone asks for nothing.
+            // A token of `*` alone has no effect.
             if let token, token.pattern.elements.contains(where: { $0 != .anyRun }) { tokens.append(token) }
             token = nil
         }
@@ -151,7 +152,7 @@ enum CriterionReader {
                 position += 1
                 token = token ?? TextCriterion.Token(pattern: TextPattern())
                 token?.pattern.elements += literal.map(TextPattern.Element.literal)
-                // The index knows no such word: look for it in the text itself.
+                // The word index has no such word, so the text itself is searched.
                 if !literal.allSatisfy({ TextFolding.isLetter($0) || TextFolding.isDigit($0) }) {
                     token?.isPhrase = true
                 }
@@ -182,7 +183,7 @@ enum CriterionReader {
         return tokens
     }
 
-    /// The rule of the word index, applied to a criterion: `O'Hara` is one word here too.
+    /// The rule of the word index, applied to a criterion, so that `O'Hara` is one word here too.
     private static func isInWord(_ position: Int, _ folded: [[UInt32]]) -> Bool {
         let neighbourhood = folded[max(0, position - 1)..<min(folded.count, position + 2)].map { $0.first ?? 0x20 }
         let place = position == 0 ? 0 : 1

@@ -9,10 +9,10 @@ struct TextPattern: Equatable, Sendable {
 
     var elements: [Element] = []
 
-    /// Whether the pattern matches the text from its start; to its end too, if `whole`.
+    /// Whether the pattern matches the text from its start, and also to its end if `whole`.
     ///
-    /// A `*` takes as little as it can and is widened only when what follows fails, which needs to remember the last `*`
-    /// alone: the time is at most the product of both lengths, whatever the pattern.
+    /// A `*` matches as little as possible and is widened only when the rest of the pattern fails. Only the last `*`
+    /// has to be remembered, so the time is at most proportional to the product of both lengths.
     func matches(_ text: ArraySlice<UInt32>, whole: Bool) -> Bool {
         var position = text.startIndex
         var element = 0

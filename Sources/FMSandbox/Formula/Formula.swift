@@ -1,20 +1,20 @@
 import Foundation
 
-/// A FileMaker-like formula: calculation fields, portal filters, validation and the values of script steps.
+/// A FileMaker-like formula, for calculation fields, portal filters, validation and the values of script steps.
 ///
 /// The language is a small part of FileMaker's: texts in quotes (`\"`, `¶`), numbers, fields (`Name`, `Orders::Total`,
-/// `${Any Name}`), `$variables`, the operators `+ - * / & = ≠ <> < ≤ <= > ≥ >= and or not`, and functions with arguments
-/// separated by `;`. Every value is text; arithmetic reads numbers out of it as FileMaker does, and two values are compared
-/// as numbers when both are.
+/// `${Any Name}`), `$variables`, the operators `+ - * / & = ≠ <> < ≤ <= > ≥ >= and or not`, and functions with
+/// arguments separated by `;`. Every value is text. Arithmetic parses numbers from it as FileMaker does, and two values
+/// are compared as numbers if both are numbers.
 indirect enum Formula: Equatable, Sendable {
     case literal(String)
     case field(String)
     case variable(String)
     case get(String)
     case call(Function, [Formula])
-    /// `Let`: names and their values, each of which may use those before it, and what is worked out with them.
+    /// `Let`: names with their values, each of which may use the names before it, and the result.
     case bind([Binding], Formula)
-    /// `JSONSetElement`: a JSON text and what is set in it.
+    /// `JSONSetElement`: a JSON text and the elements to set in it.
     case setJSON(Formula, [JSONElement])
     case binary(Operator, Formula, Formula)
     case negative(Formula)
@@ -68,19 +68,19 @@ indirect enum Formula: Equatable, Sendable {
     }
 }
 
-/// What a formula can see.
+/// The fields, variables and functions that a formula can use.
 protocol FormulaContext {
-    /// The value of a field as text, or nil when there is no such field.
+    /// The value of a field as text; nil if there is no such field.
     func value(ofField name: String) -> String?
     /// The values of a field of all related records, for the aggregate functions.
     func values(ofField name: String) -> [String]
     func value(ofVariable name: String) -> String
-    /// `Get ( name )`, or nil when there is nothing of that name.
+    /// The value of `Get ( name )`; nil if there is no such function.
     func get(_ name: String) -> String?
 }
 
 extension Formula {
-    /// The value of the formula as text; `?`, as FileMaker shows it, where it has none.
+    /// The value of the formula as text. It is `?`, as in FileMaker, if there is none.
     func evaluate(in context: some FormulaContext) -> String {
         switch self {
         case .literal(let text): text
@@ -96,12 +96,13 @@ extension Formula {
         }
     }
 
-    /// Whether the value reads as a number other than zero.
+    /// Whether the value is a number other than zero.
     func isTrue(in context: some FormulaContext) -> Bool {
         FMNumber(reading: evaluate(in: context)).map { !$0.isZero } ?? false
     }
 
-    /// A text longer than this, in bytes, is `?`: a loop that doubles a variable would otherwise fill the memory.
+    /// The maximum length of a text in bytes; a longer one becomes `?`. Without it, a loop that doubles a variable
+    /// would fill the memory.
     private static let longestText = 1 << 24
 
     private static func apply(
@@ -176,7 +177,7 @@ extension Formula {
             for index in stride(from: 0, to: arguments.count - 1, by: 2) where arguments[index].isTrue(in: context) {
                 return argument(index + 1)
             }
-            // One that is left over is what holds otherwise.
+            // An argument left over is the default result.
             return arguments.count.isMultiple(of: 2) ? "" : argument(arguments.count - 1)
         case .jsongetelement: return JSONPath(argument(1)).text(in: argument(0))
         case .jsongetelementtype: return JSONPath(argument(1)).kind(in: argument(0))
@@ -206,7 +207,7 @@ extension Formula {
         }
     }
 
-    /// The values of a list, one on each line; a last line break ends the last value.
+    /// The values of a list, one per line. A line break at the end starts no further value.
     private static func lines(_ text: String) -> [String] {
         var lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }.map(String.init)
         if lines.last == "" { lines.removeLast() }
@@ -219,7 +220,7 @@ extension Formula {
         return result.evaluate(in: scope)
     }
 
-    /// What the formulas of a `Let` see: its own names, and all that is around it.
+    /// The context of the formulas in a `Let`: its own names, then those of the context around it.
     private struct Scope: FormulaContext {
         let outer: any FormulaContext
         var values: [String: String] = [:]
@@ -248,7 +249,7 @@ extension Formula {
         return text.replacingOccurrences(of: search, with: replacement)
     }
 
-    /// The values of the arguments that are not empty; a field stands for those of all related records.
+    /// The values of the arguments that are not empty. A field stands for its values in all related records.
     private static func values(_ arguments: [Formula], _ context: some FormulaContext) -> [String] {
         arguments.flatMap { argument -> [String] in
             if case .field(let name) = argument { return context.values(ofField: name) }
@@ -265,7 +266,7 @@ extension Formula {
 }
 
 extension Formula {
-    /// The fields that it names.
+    /// The names of the fields that the formula uses.
     var fieldNames: Set<String> {
         switch self {
         case .field(let name): [FieldName(name).qualified]

@@ -1,6 +1,6 @@
-/// Reads the text of a ``Formula`` by recursive descent, weakest operator first.
+/// Parses the text of a ``Formula`` by recursive descent, weakest operator first.
 struct FormulaParser {
-    /// What is wrong with a formula.
+    /// The error in a formula.
     struct Failure: Error, Equatable {
         var reason: String
     }
@@ -17,10 +17,10 @@ struct FormulaParser {
     private let tokens: [Token]
     private var position = 0
     private var depth = 0
-    /// The names that the `Let`s around this place have given, in lower case: names of variables have no case.
+    /// The names that the surrounding `Let`s define, in lower case because names of variables ignore case.
     private var bound: [String] = []
 
-    /// What `JSONSetElement` calls the kinds of values.
+    /// The values of the constants that `JSONSetElement` uses for its kinds.
     private static let jsonKinds = [
         "jsonraw": "0", "jsonstring": "1", "jsonnumber": "2", "jsonobject": "3", "jsonarray": "4", "jsonboolean": "5",
         "jsonnull": "6",
@@ -238,7 +238,7 @@ struct FormulaParser {
         character.isLetter || character.isNumber || character == "_" || character == "$" || character == ":"
     }
 
-    /// A name, with the repetition that may follow a field directly: `Field[2]`.
+    /// A name with the repetition that may follow a field directly: `Field[2]`.
     private static func name(_ rest: inout Substring) -> String {
         let name = rest.prefix(while: isNameCharacter)
         rest = rest[name.endIndex...]

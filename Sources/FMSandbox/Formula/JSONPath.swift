@@ -1,4 +1,5 @@
-/// The place of a value in a JSON text, as `JSONGetElement` and `JSONSetElement` name it: `customer.phones[0].number`.
+/// The path of a value in a JSON text, in the notation of `JSONGetElement` and `JSONSetElement`:
+/// `customer.phones[0].number`.
 ///
 /// Source: Claris FileMaker Pro Help, "JSONGetElement", "JSONSetElement".
 struct JSONPath {
@@ -10,7 +11,7 @@ struct JSONPath {
         /// `[+]`
         case new
 
-        /// In an array a plain number is an index too: `JSONGetElement ( "[1,2]" ; 0 )`.
+        /// The index in an array of `count` elements. A plain number is an index too: `JSONGetElement ( "[1,2]" ; 0 )`.
         func index(in count: Int) -> Int? {
             switch self {
             case .key(let key): Int(key)
@@ -21,14 +22,15 @@ struct JSONPath {
         }
     }
 
-    /// What comes of a text that is no JSON.
+    /// The result for a text that is not JSON.
     private static let notJSON = "? not JSON"
-    /// An array is never made longer than this.
+    /// The maximum length to which an array is extended.
     private static let longestArray = 100_000
 
     private let steps: [Step]
 
-    /// Keys are separated by periods; in brackets stand indexes, or keys of any form in quotes: `a.b[0]`, `a['first.name']`.
+    /// Parses a path: keys are separated by periods; brackets hold an index or a quoted key: `a.b[0]`,
+    /// `a['first.name']`.
     init(_ text: String) {
         var steps: [Step] = []
         var rest = text[...]
@@ -65,10 +67,10 @@ struct JSONPath {
 
     // MARK: Reading
 
-    /// The value as a text: empty where there is none, and `?` with a reason for a text that is no JSON, as FileMaker's.
+    /// The value as text: empty if there is none, and `?` with a reason if the text is not JSON, as in FileMaker.
     func text(in json: String) -> String { read(json, Self.text(of:)) }
 
-    /// The number of the kind that it has, as `JSONString` and the others are: empty where there is none.
+    /// The number of the value's kind, as `JSONString` and the other constants define it; empty if there is no value.
     func kind(in json: String) -> String {
         read(json) { value in
             switch value {
@@ -82,14 +84,14 @@ struct JSONPath {
         }
     }
 
-    /// The keys of an object or the indexes of an array, each on a line of its own.
+    /// The keys of an object or the indexes of an array, one per line.
     func keys(in json: String) -> String {
         read(json) { value in
             (value.object?.keys ?? value.array?.indices.map(String.init) ?? []).joined(separator: "\r")
         }
     }
 
-    /// The values of an object or an array, each on a line of its own.
+    /// The values of an object or an array, one per line.
     func values(in json: String) -> String {
         read(json) { value in
             (value.object?.members.map(\.value) ?? value.array ?? []).map(Self.text(of:)).joined(separator: "\r")
@@ -116,7 +118,7 @@ struct JSONPath {
         }
     }
 
-    /// As a result of a function: what is no object and no array without quotes.
+    /// The value as the result of a function: anything but an object or an array has no quotes.
     private static func text(of value: JSONValue) -> String {
         switch value {
         case .null: ""
@@ -131,7 +133,7 @@ struct JSONPath {
 
     // MARK: Writing
 
-    /// The JSON text with a value in this place, which is made if need be.
+    /// The JSON text with a value set at this path, which is created if necessary.
     func text(setting text: String, kind: String, in json: String) -> String {
         guard let old = json.isEmpty ? .object([:]) : try? JSONParser.parse(Array(json.utf8)) else {
             return Self.notJSON
@@ -141,7 +143,7 @@ struct JSONPath {
         return Self.json(of: new)
     }
 
-    /// The JSON text without the value in this place, if there is one.
+    /// The JSON text without the value at this path, if there is one.
     func text(deletingIn json: String) -> String {
         guard !json.isEmpty else { return "" }
         guard let old = try? JSONParser.parse(Array(json.utf8)) else { return Self.notJSON }
@@ -168,7 +170,8 @@ struct JSONPath {
         }
     }
 
-    /// The numbers of `JSONRaw`, `JSONString` and the others. Any other kind finds out by itself.
+    /// Makes a value of the kind that the number of `JSONRaw`, `JSONString` and so on names. Any other kind parses the
+    /// text as JSON and falls back to a string.
     private static func value(_ text: String, _ kind: String) -> JSONValue? {
         switch kind {
         case "1": .string(text)

@@ -1,13 +1,13 @@
-/// A strict reader of RFC 8259: no trailing commas, no comments, no bare control characters, valid UTF-8 and surrogate
-/// pairs only, and nothing after the value. It never traps, whatever it is given.
+/// A strict parser of RFC 8259: it accepts no trailing commas, no comments, no unescaped control characters, only valid
+/// UTF-8 and surrogate pairs, and nothing after the value. It never traps, whatever the input is.
 struct JSONParser {
-    /// What is wrong, and at which byte.
+    /// The error and the byte offset where it was found.
     struct Failure: Error, Equatable {
         var reason: String
         var offset: Int
     }
 
-    /// Deeper nesting than this is refused, so that a hostile body cannot exhaust the stack.
+    /// The maximum nesting depth, so that a hostile body cannot exhaust the stack.
     private static let maximumDepth = 128
 
     private let bytes: [UInt8]

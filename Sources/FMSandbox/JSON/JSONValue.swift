@@ -1,11 +1,11 @@
-/// A JSON value as it stands on the wire: numbers keep their digits, objects keep the order of their keys.
+/// A JSON value as it is on the wire: numbers keep their digits, objects keep the order of their keys.
 ///
-/// Foundation's reader turns every number into a `Double` or a `Decimal` and every object into an unordered dictionary;
-/// both lose what a Data API server must keep (numbers of more than 17 digits, `response` before `messages`).
+/// Foundation's parser turns every number into a `Double` or a `Decimal` and every object into an unordered dictionary.
+/// Both lose what a Data API server must keep (numbers of more than 17 digits, `response` before `messages`).
 enum JSONValue: Equatable, Sendable {
     case null
     case bool(Bool)
-    /// The literal, digit by digit.
+    /// The digits as they were written.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -17,8 +17,8 @@ enum JSONValue: Equatable, Sendable {
     var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
     var string: String? { if case .string(let string) = self { string } else { nil } }
 
-    /// The value as the JavaScript of the real engine reads it: a repeated key of an object stands where it was first, with its
-    /// last value.
+    /// The value as the JavaScript of the real engine parses it: a repeated key of an object keeps its first position
+    /// and has its last value.
     var withoutRepeatedKeys: JSONValue {
         switch self {
         case .null, .bool, .number, .string: return self
@@ -39,7 +39,7 @@ enum JSONValue: Equatable, Sendable {
         }
     }
 
-    /// The text of a string or the digits of a number: the Data API takes either for counts and criteria.
+    /// The text of a string or the digits of a number. The Data API accepts either for counts and criteria.
     var scalarText: String? {
         switch self {
         case .string(let text), .number(let text): text
@@ -48,8 +48,8 @@ enum JSONValue: Equatable, Sendable {
     }
 }
 
-/// The members of a JSON object in the order they were written. Of a repeated key the last value counts, as in every reader
-/// the Data API meets.
+/// The members of a JSON object in the order in which they were written. The last value of a repeated key counts, as in
+/// every parser that the Data API is used with.
 struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
     struct Member: Equatable, Sendable {
         var key: String
@@ -75,7 +75,7 @@ struct JSONObject: Equatable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Adds a member at the end without looking for an earlier one of the same name.
+    /// Adds a member at the end without checking for an earlier one with the same key.
     mutating func append(_ key: String, _ value: JSONValue) {
         members.append(Member(key: key, value: value))
     }

@@ -1,11 +1,11 @@
-/// Writes compact JSON, byte by byte in the order it is told to.
+/// Writes compact JSON in the order of the calls.
 ///
-/// Records are written straight from the store without a `JSONValue` in between: a page of a thousand records is the one
-/// place where the sandbox must be quick.
+/// Records are written straight from the store, without a `JSONValue` in between: a page of a thousand records is the
+/// one case in which the sandbox must be fast.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// Whether a comma is due before the next element; every opening bracket clears it.
+    /// Whether the next element needs a comma before it; opening brackets and keys clear it.
     private var needsComma = false
 
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(bytes.count + count) }
@@ -22,7 +22,7 @@ struct JSONWriter {
         needsComma = false
     }
 
-    /// A key that ``renderedKey(_:)`` made once for many records: quotes, escapes and colon included.
+    /// Writes a key that ``renderedKey(_:)`` made once for many records, with quotes, escapes and colon.
     mutating func key(rendered: [UInt8]) {
         separate()
         bytes.append(contentsOf: rendered)
@@ -49,7 +49,7 @@ struct JSONWriter {
 
     mutating func number(_ value: Int) { number(String(value)) }
 
-    /// Complete JSON made elsewhere.
+    /// Writes JSON that was made elsewhere.
     mutating func raw(_ json: [UInt8]) {
         separate()
         bytes.append(contentsOf: json)
@@ -101,7 +101,7 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { letters in
-            // Most values need no escape at all: one look, one copy.
+            // Most values need no escape: check once and copy.
             if letters.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
                 bytes.append(contentsOf: letters)
             } else {

@@ -1,12 +1,12 @@
-/// A routed request with its parameters read: what the endpoints work on.
+/// A routed request with its parsed parameters.
 struct Call: Sendable {
     let request: SandboxRequest
     let route: Route
-    /// The query, decoded; of a name given twice the last value counts.
+    /// The decoded query; the last value of a repeated name counts.
     let query: [String: String]
-    /// The JSON body; empty where there is none.
+    /// The JSON body; empty if there is none.
     let body: JSONObject
-    /// The life of the server in which the request arrived: a restart begins the next.
+    /// The number of restarts before the request arrived.
     let era: Int
 
     init(
@@ -32,7 +32,7 @@ struct Call: Sendable {
         if request.body.isEmpty, mayBeEmpty { return JSONObject() }
         let parts = (request.header("content-type") ?? "").lowercased().split(separator: ";").map { String($0).trimmed }
         guard parts.first == "application/json" else { throw FileMakerError(1705, status: 415) }
-        // FileMaker Server 18 answered 400 to a charset; later ones take it.
+        // FileMaker Server 18 answered 400 to a charset; later ones accept it.
         guard parts.count == 1 || serverVersion >= .v19 else { throw FileMakerError(1708) }
         let value: JSONValue
         do {
@@ -44,7 +44,7 @@ struct Call: Sendable {
         return object
     }
 
-    /// Refuses parameters that the endpoint does not know: `Unknown parameter(s): _limit.x`.
+    /// Throws 960 for parameters that the endpoint does not know: `Unknown parameter(s): _limit.x`.
     func refuseUnknownParameters(
         query: Set<String> = [],
         queryPrefixes: [String] = [],
@@ -67,7 +67,7 @@ extension Call {
         "script.presort.param",
     ]
 
-    /// A count of the query or the body, as a number or as text: `_limit`, `offset.Portal`.
+    /// The value of a count in the query or the body, as a number or as text: `_limit`, `offset.Portal`.
     static func count(_ value: JSONValue?) throws -> Int? {
         guard let value else { return nil }
         guard let text = value.scalarText, let count = Int(text), count >= 1 else { throw FileMakerError(960) }
@@ -76,7 +76,8 @@ extension Call {
 
     func queryCount(_ name: String) throws -> Int? { try Self.count(query[name].map(JSONValue.string)) }
 
-    /// `limit.<portal>` of the body, or `_limit.<portal>` of the query, which real hosts let pass in that of a find too.
+    /// The value of `limit.<portal>` in the body or `_limit.<portal>` in the query. Real hosts accept the latter for a
+    /// find too.
     func portalCount(_ key: String, of portal: String, ignoresCase: Bool) throws -> Int? {
         func means(_ name: String, _ wanted: String) -> Bool {
             name == wanted || (ignoresCase && name.lowercased() == wanted.lowercased())
@@ -86,14 +87,14 @@ extension Call {
         return try Self.count(inBody ?? inQuery.map(JSONValue.string))
     }
 
-    /// JSON in a query value.
+    /// The JSON in a query parameter.
     func queryJSON(_ name: String) throws -> JSONValue? {
         guard let text = query[name] else { return nil }
         guard let value = try? JSONParser.parse(Array(text.utf8)) else { throw FileMakerError(1708) }
         return value.withoutRepeatedKeys
     }
 
-    /// The text of a body key that must be a string if it is there at all.
+    /// The text of a body key, which must be a string if it is present.
     func bodyText(_ name: String) throws -> String? {
         guard let value = body[name] else { return nil }
         guard let text = value.string else { throw FileMakerError(1708) }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
-/// A call of a session: what the endpoints of a database share. It holds the state that scripts see and change on the way
-/// through one request.
+/// A call within a session, with what the endpoints of a database share. It gives access to the state that scripts read
+/// and change during a request.
 struct Context: Sendable {
     let engine: Engine
     let call: Call
@@ -11,13 +11,14 @@ struct Context: Sendable {
     var database: DatabaseModel { engine.model.databases[session.database] }
     var privileges: Solution.PrivilegeSet { session.privileges }
 
-    /// What the session may do in a table: in that of a data source, what the account may that opened the file.
+    /// The session's privileges in a table. For the table of a data source, they are those of the account that opened
+    /// its file.
     func privileges(in table: Int) -> Solution.PrivilegeSet {
         let owner = model.tables[table].database
         return session.state.withLockedValue { $0.openedDatabases[owner] } ?? session.privileges
     }
 
-    /// How the request has its dates: `dateformats`, from the query or the body.
+    /// The date format of the request: `dateformats`, from the query or the body.
     func notation() throws -> DateNotation {
         guard let value = call.query["dateformats"].map(JSONValue.string) ?? call.body["dateformats"] else {
             return .us
@@ -34,7 +35,7 @@ struct Context: Sendable {
         Reader(model: model, world: engine.world, viewpoint: engine.viewpoint(of: session))
     }
 
-    /// The layout of the path, once the account may see it and its files are open.
+    /// The layout of the path. Throws if the account may not see it or its files cannot be opened.
     func layout() throws -> LayoutModel { try layout(named: call.route.layout) }
 
     func layout(named name: String) throws -> LayoutModel {
@@ -46,10 +47,11 @@ struct Context: Sendable {
         return layout
     }
 
-    /// Opens the file of a data source with what the login said about it, else with the session's own account. This is
-    /// where wrong credentials for a data source come to light, and not before.
+    /// Opens the file of a data source with the credentials that the login gave for it, else with the session's own
+    /// account. Wrong credentials for a data source cause an error here, not at the login.
     ///
-    /// - Parameter isOwner: Whether the records of the layout are in that file, so that nothing is left without it.
+    /// - Parameter isOwner: Whether the layout's records are in that file, so that the layout cannot be used without
+    ///   it.
     private func open(_ index: Int, isOwner: Bool) throws {
         let isClosed = session.state.withLockedValue { $0.closedDatabases.contains(index) }
         guard !isOwner || !isClosed else { throw FileMakerError(212, status: 500) }
@@ -83,29 +85,30 @@ struct Context: Sendable {
         }
     }
 
-    /// The found set that the session has in a table: what the last find or script left there, otherwise all records.
+    /// The session's found set in a table: the one that the last find or script set, otherwise all records.
     ///
-    /// - Parameter world: as a transaction sees it; `nil` for what everybody sees.
+    /// - Parameter world: The world as a transaction sees it; nil for the committed world.
     func foundSet(in table: Int, of world: World? = nil) -> [Int] {
         let records = (world ?? engine.world).tables[table]
         let kept = session.state.withLockedValue { $0.foundSets[table] }
-        // Records may have been deleted since.
+        // Some of the records may have been deleted since.
         return kept?.filter { records.position(of: $0) != nil } ?? records.records.map(\.id)
     }
 
-    /// Keeps a found set for the requests and scripts to come. One of all records goes on growing with the table.
+    /// Keeps a found set for later requests and scripts. A found set of all records keeps growing with the table.
     func keep(_ foundSet: [Int], in table: Int, of world: World? = nil) {
         let isWhole = foundSet.elementsEqual((world ?? engine.world).tables[table].records.lazy.map(\.id))
         session.state.withLockedValue { $0.foundSets[table] = isWhole ? nil : foundSet }
     }
 
-    /// The record id of the path; what is no number names no record.
+    /// The record id of the path. Throws 101 if it is not a number.
     func recordId() throws -> Int {
         guard let recordId = Int(call.route.recordId), recordId > 0 else { throw FileMakerError(101) }
         return recordId
     }
 
-    /// `layout.response`. One of another table is refused: what a host answers then is not to be predicted.
+    /// The layout that `layout.response` names. A layout of another table is refused, because it is not known what a
+    /// host answers.
     func responseLayout(_ name: String?, for layout: LayoutModel) throws -> LayoutModel? {
         guard let name, !name.isEmpty else { return nil }
         let response = try self.layout(named: name)
@@ -141,12 +144,12 @@ struct Context: Sendable {
         }
     }
 
-    /// The name a field has on the layout: fields of the layout's own table occurrence are bare.
+    /// The name that a field has on the layout: fields of the layout's own table occurrence are unqualified.
     func ownName(_ name: FieldName, on layout: LayoutModel) -> String {
         name.occurrence.flatMap { database.occurrenceIndexes[$0] } == layout.occurrence ? name.field : name.qualified
     }
 
-    /// Whether the session's account must not see a field.
+    /// Whether the session's account may not see a field.
     func isHidden(_ field: FieldModel, in table: Int) -> Bool {
         privileges(in: table).hiddenFields.contains("\(model.tables[table].name)::\(field.name)")
     }
@@ -159,7 +162,7 @@ extension Context {
         return script
     }
 
-    /// Changes records as one commit, and keeps the global values that the change set.
+    /// Changes records as one commit, and keeps the values of global fields that the body set.
     @discardableResult
     func write<Result>(
         notation: DateNotation = .us,
@@ -179,7 +182,7 @@ extension Context {
 }
 
 extension Context {
-    /// Changes records for a script: within the transaction, or as one commit where none is open.
+    /// Changes records for a script: within the transaction, or as one commit if none is open.
     func write<Result>(
         in transaction: inout Transaction?,
         _ body: (inout RecordWriter) throws -> Result
@@ -208,7 +211,7 @@ extension Context {
         return result
     }
 
-    /// Validates the record that the transaction has changed last, and leaves it. Throws what validation says.
+    /// Validates the record that the transaction changed last, and closes it. Throws the validation's error.
     func leaveRecord(of transaction: inout Transaction?) throws {
         guard var open = transaction, let place = open.openRecord else { return }
         engine.refresh(&open)
@@ -218,8 +221,8 @@ extension Context {
         transaction = open
     }
 
-    /// Commits and ends the transaction, or reverts it and throws what a record of it does not stand up to. Throws 3 when none is
-    /// open.
+    /// Commits and ends the transaction. If a record fails validation, reverts the transaction and throws the error.
+    /// Throws 3 if no transaction is open.
     func commit(_ transaction: inout Transaction?) throws {
         guard let open = transaction.take() else { throw FileMakerError(3) }
         let viewpoint = engine.viewpoint(of: session)

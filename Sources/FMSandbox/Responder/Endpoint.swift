@@ -1,5 +1,5 @@
 extension Sandbox {
-    /// What a request asks for, one for each call of the Data API.
+    /// The calls of the Data API.
     public enum Endpoint: String, Sendable, CaseIterable {
         /// `GET productInfo`
         case productInfo
@@ -19,7 +19,7 @@ extension Sandbox {
         case layouts
         /// `GET layouts/{layout}`
         case layoutMetadata
-        /// `GET layouts/{layout}/metadata`, the form of FileMaker Server 17
+        /// `GET layouts/{layout}/metadata`, the format of FileMaker Server 17
         case oldMetadata
         /// `GET records`
         case getRecords
@@ -41,7 +41,7 @@ extension Sandbox {
         case find
         /// `GET script/{script}`
         case runScript
-        /// The two requests that precede an OAuth login, and those of the sign-in page.
+        /// The two requests that precede an OAuth login, and the requests of the sign-in page.
         case oauth
     }
 }
@@ -51,7 +51,7 @@ extension Sandbox.Endpoint {
     var firstVersion: Sandbox.ServerVersion {
         switch self {
         case .validateSession: .v19
-        // The guide names duplicating since 18; clients' tests of it passed on a server 17.
+        // The guide has duplicating since 18, but clients' tests of it passed on a server 17.
         case .productInfo, .databases, .scripts, .layouts, .layoutMetadata, .runScript: .v18
         case .login, .logout, .setGlobals, .oldMetadata, .getRecords, .getRecord, .createRecord, .editRecord,
             .duplicateRecord, .deleteRecord, .uploadContainer, .downloadContainer, .find, .oauth:
@@ -59,7 +59,7 @@ extension Sandbox.Endpoint {
         }
     }
 
-    /// Whether the request belongs to a session that its bearer token names.
+    /// Whether the request needs a session, named by its bearer token.
     var needsToken: Bool {
         switch self {
         case .validateSession, .setGlobals, .scripts, .layouts, .layoutMetadata, .oldMetadata, .getRecords, .getRecord,
@@ -69,7 +69,7 @@ extension Sandbox.Endpoint {
         }
     }
 
-    /// Whether the request has a JSON body that must say so.
+    /// Whether the request has a body with the content type JSON.
     var takesJSON: Bool {
         switch self {
         case .login, .createRecord, .editRecord, .duplicateRecord, .find, .setGlobals: true

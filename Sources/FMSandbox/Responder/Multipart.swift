@@ -1,4 +1,4 @@
-/// Reads `multipart/form-data` (RFC 7578).
+/// Parses `multipart/form-data` (RFC 7578).
 enum Multipart {
     struct Part: Equatable {
         var name: String
@@ -7,7 +7,7 @@ enum Multipart {
         var bytes: [UInt8]
     }
 
-    /// The parts of a body, or nil when it is not well-formed.
+    /// The parts of a body; nil if it is not well-formed.
     static func parts(of body: [UInt8], contentType: String) -> [Part]? {
         guard let boundary = parameter("boundary", of: contentType), !boundary.isEmpty else { return nil }
         let delimiter = Array("--\(boundary)".utf8)
@@ -15,7 +15,7 @@ enum Multipart {
         var position = 0
         while let place = body.firstRange(of: delimiter, from: position) {
             position = place + delimiter.count
-            // A delimiter is a line of its own: at the start of one, and followed by its end or by `--`.
+            // A delimiter starts a line and is followed by the line's end, by `--` or by a space.
             let startsLine = place == 0 || (place >= 2 && body[place - 2] == 0x0D && body[place - 1] == 0x0A)
             let next = body[min(position, body.count)...].prefix(2)
             let endsLine = next.elementsEqual([0x0D, 0x0A]) || next.elementsEqual([0x2D, 0x2D]) || next.first == 0x20
@@ -34,9 +34,9 @@ enum Multipart {
     private static func part(_ content: ArraySlice<UInt8>) -> Part? {
         let bytes = Array(content)
         guard let lineEnd = bytes.firstRange(of: [0x0D, 0x0A], from: 0), bytes.count >= lineEnd + 4 else { return nil }
-        // The empty line ends the headers; it may be the first one.
+        // The empty line ends the headers; there may be no headers before it.
         guard let headEnd = bytes.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A], from: lineEnd) else { return nil }
-        // Only CR LF ends a line: a name may hold other line breaks of Unicode. Swift sees CR LF as one character.
+        // Only CR LF ends a line: a name may contain other Unicode line breaks. Swift treats CR LF as one character.
         let headers = String(decoding: bytes[lineEnd..<headEnd], as: UTF8.self).split(separator: "\r\n")
         var disposition = ""
         var contentType = "application/octet-stream"
@@ -59,7 +59,8 @@ enum Multipart {
         return Part(name: name, filename: filename, contentType: contentType, bytes: Array(bytes[start..<end]))
     }
 
-    /// The value of a parameter of a header, quoted or not. By scalars: a quote and an accent after it are one character.
+    /// The value of a header's parameter, quoted or not. It works on scalars, because a quote followed by an accent is
+    /// one character.
     private static func parameter(_ name: String, of header: String) -> String? {
         var rest = header[...].unicodeScalars
         while let semicolon = rest.firstIndex(of: ";") {
@@ -71,7 +72,7 @@ enum Multipart {
             if rest.first == "\"" {
                 rest.removeFirst()
                 while let scalar = rest.popFirst(), scalar != "\"" {
-                    // Only a quote and a backslash are escaped: a Windows path keeps its backslashes.
+                    // Only quotes and backslashes are escaped, so that a Windows path keeps its backslashes.
                     if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
                         value.append(rest.removeFirst())
                     } else {
@@ -97,7 +98,7 @@ enum Multipart {
 }
 
 extension Array where Element == UInt8 {
-    /// Where the bytes next occur.
+    /// The index at which the bytes next occur.
     fileprivate func firstRange(of pattern: [UInt8], from start: Int) -> Int? {
         guard let first = pattern.first, count >= pattern.count else { return nil }
         return withUnsafeBufferPointer { bytes in

@@ -1,7 +1,7 @@
 /// Percent-encoding of paths and queries (RFC 3986, section 2.1).
 enum PercentCoding {
-    /// The decoded text, or nil when a `%` stands without two hexadecimal digits or the bytes are not UTF-8: the real host
-    /// refuses both.
+    /// The decoded text; nil if a `%` is not followed by two hexadecimal digits or the bytes are not UTF-8. Real hosts
+    /// refuse both.
     static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         let source = Array(text.utf8)
         var bytes: [UInt8] = []
@@ -32,7 +32,7 @@ enum PercentCoding {
         }
     }
 
-    /// The text with all but letters, digits and `-._~` encoded.
+    /// The text with everything but letters, digits and `-._~` encoded.
     static func encode(_ text: String) -> String {
         let bare = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
         let digits = Array("0123456789ABCDEF".utf8)
@@ -47,7 +47,8 @@ enum PercentCoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Name and value pairs of a query, in order. Raw quotes and brackets are taken as they are: clients send them.
+    /// The name and value pairs of a query, in order. Unencoded quotes and brackets are accepted, because clients send
+    /// them.
     static func pairs(_ query: String) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
         for part in query.split(separator: "&") {

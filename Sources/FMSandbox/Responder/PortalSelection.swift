@@ -1,4 +1,4 @@
-/// Which portals an answer shows, and which of their rows.
+/// The portals that an answer shows, and their rows.
 struct PortalSelection: Sendable {
     struct Item: Sendable {
         var portal: PortalModel
@@ -10,8 +10,8 @@ struct PortalSelection: Sendable {
 
     var items: [Item]
 
-    /// All portals of the layout in its order, or those named in `portal`; rows from `offset.<name>` (1) and at most
-    /// `limit.<name>` (50) of them.
+    /// Selects all portals of the layout in its order, or those named in `portal`. Each has at most `limit.<name>` rows
+    /// (default 50), beginning with row `offset.<name>` (default 1).
     init(on layout: LayoutModel, names: JSONValue?, _ context: Context) throws {
         var wanted: [String]?
         if let names {

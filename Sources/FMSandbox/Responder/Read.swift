@@ -1,12 +1,12 @@
 import Foundation
 
-/// Which part of a found set an answer holds.
+/// The part of a found set that an answer contains.
 struct Page: Sendable {
-    /// From 1; nil where the request does not say.
+    /// Starts at 1; nil if the request has none.
     var offset: Int?
-    /// 100 where the request does not say.
+    /// 100 records are returned if the request has none.
     var limit: Int?
-    /// What an offset beyond the last record answers.
+    /// The answer to an offset beyond the last record.
     var pastEnd = Sandbox.FindPastEnd.recordMissing
 
     func checkPastEnd() throws {
@@ -18,10 +18,10 @@ struct Page: Sendable {
     }
 }
 
-/// A request that reads records: the order of work is the same for a range, one record and a find.
+/// A request that reads records. A range, one record and a find have the same order of steps.
 ///
-/// Source: Claris FileMaker Data API Guide, "Run a script with another request": prerequest script, the request, presort
-/// script, sort, script, response layout, and only then offset and limit.
+/// Source: Claris FileMaker Data API Guide, "Run a script with another request": prerequest script, the request,
+/// presort script, sort, script, response layout, and only then offset and limit.
 struct Read {
     private let context: Context
     private let layout: LayoutModel
@@ -43,11 +43,11 @@ struct Read {
         )
         notation = try context.notation()
         plan = try ScriptPlan(context)
-        // A wrong portal name is refused before anything runs.
+        // Throws for a wrong portal name before a script runs.
         _ = try PortalSelection(on: responseLayout ?? layout, names: portals, context)
     }
 
-    /// A range and a find leave their found set to the session, reading one record does not.
+    /// Performs the read. The session keeps the found set of a range or a find, but not that of reading one record.
     mutating func perform(
         sort: [SortModel],
         keepsFoundSet: Bool = true,
@@ -67,7 +67,7 @@ struct Read {
         return Responder.Answer(rendered: try render(state))
     }
 
-    /// The records of the found set that still exist, in its order.
+    /// The records of the found set that still exist, in the order of the found set.
     private static func records(_ state: ScriptState, _ reader: Reader) -> [Record] {
         let table = reader.world.tables[state.layout.table]
         return state.foundSet.compactMap(table.record)
@@ -75,7 +75,7 @@ struct Read {
 
     private func render(_ state: ScriptState) throws -> [UInt8] {
         let reader = context.reader()
-        // A script that went to another layout and stayed there makes the answer come from it.
+        // If a script ended on another layout, the answer comes from that layout.
         let shown = responseLayout.flatMap { $0.table == state.layout.table ? $0 : nil } ?? state.layout
         let found = Self.records(state, reader)
         if let offset = page.offset, offset > found.count { try page.checkPastEnd() }
@@ -117,7 +117,7 @@ struct Read {
     }
 }
 
-/// The container URLs that one answer hands out.
+/// The container URLs in one answer.
 private final class TicketBook {
     private let session: Session
     private let origin: String
@@ -130,7 +130,7 @@ private final class TicketBook {
         self.now = now
     }
 
-    /// A URL bound to the session and to this state of the record.
+    /// A URL that is valid for this session and this content of the record.
     func url(_ content: ContainerContent, table: Int, recordId: Int, slot: Int) -> String {
         let key = Scrambler.hex(
             64,
@@ -146,7 +146,7 @@ private final class TicketBook {
     func hand(to engine: Engine) {
         guard !tickets.isEmpty else { return }
         engine.withState { state in
-            // The session may have been closed meanwhile; its URLs would be orphans.
+            // If the session was closed meanwhile, its URLs are not registered.
             guard state.sessions[session.token] != nil else { return }
             state.tickets.merge(tickets) { $1 }
         }

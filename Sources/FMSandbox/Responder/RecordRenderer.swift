@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes records as a layout shows them, key for key in the order of a real server.
+/// Writes records as a layout shows them, with the keys in the order of a real server.
 ///
 /// Source: Claris FileMaker Data API Guide, "Get a range of records"; recorded responses of versions 17 to 22.
 struct RecordRenderer {
@@ -19,7 +19,7 @@ struct RecordRenderer {
         var info: PortalInfo
     }
 
-    /// The names that `portalDataInfo` repeats for every record.
+    /// The names that `portalDataInfo` repeats in every record.
     private struct PortalInfo {
         var objectName: String?
         var database: String
@@ -32,11 +32,11 @@ struct RecordRenderer {
     private let notation: DateNotation
     private let columns: [Column]
     private let portals: [PortalColumns]
-    /// With `v1`, a layout in table view shows the first related row alone.
+    /// With `v1`, a layout in table view shows only the first related row.
     private let showsFirstRowOnly: Bool
     private let showsPortalInfo: Bool
     private let summaries: [Int: String]
-    /// Makes the URL of a container value and remembers it.
+    /// Makes the URL of a container value and registers it.
     private let containerURL: (ContainerContent, _ table: Int, _ recordId: Int, _ slot: Int) -> String
 
     init(
@@ -90,7 +90,7 @@ struct RecordRenderer {
         summaries = Self.summaries(on: layout, reader, foundSet)
     }
 
-    /// Summary fields run over the found set, so they are worked out once for all records.
+    /// The values of the summary fields. They depend on the found set only, so they are computed once for all records.
     private static func summaries(on layout: LayoutModel, _ reader: Reader, _ foundSet: [Record]) -> [Int: String] {
         var summaries: [Int: String] = [:]
         for field in layout.fields where field.reference.path.isEmpty {
@@ -215,10 +215,10 @@ struct RecordRenderer {
         }
     }
 
-    /// The JSON number for the text of a number field, or nil when it is to be sent as text (`25abc`, or nothing).
+    /// The JSON number for the text of a number field; nil if it is sent as text (`25abc`, or empty).
     private static func digits(_ text: String) -> String? {
         let bytes = text.utf8
-        // Most numbers are plain integers and need no second look.
+        // Most numbers are plain integers and need no parsing.
         if (1...18).contains(bytes.count), bytes.first != UInt8(ascii: "0") || bytes.count == 1,
             bytes.allSatisfy({ (0x30...0x39).contains($0) })
         {
@@ -229,8 +229,8 @@ struct RecordRenderer {
 }
 
 extension Reader {
-    /// The rows a portal can show for a record: filtered, sorted, and only those between its first and last row. None
-    /// of a record that the account may not see.
+    /// The rows that a portal can show for a record: filtered, sorted, and limited to the portal's first and last row.
+    /// A record that the account may not see has no rows.
     func rows(of portal: PortalModel, for record: Record, layout: LayoutModel, database: DatabaseModel) -> [Record] {
         guard isVisible(record, table: layout.table) else { return [] }
         var rows = related(to: record, table: layout.table, along: portal.path, in: database)

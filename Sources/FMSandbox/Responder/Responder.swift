@@ -1,13 +1,13 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Answers requests: an HTTP request in, an HTTP response out, and no socket anywhere.
+/// Answers requests: an HTTP request in, an HTTP response out, without sockets.
 ///
-/// The order of the checks is that of the real engine: the path (404), the method (405), the content type (415), the body
-/// (400), the token (401), the parameters (400), and then what FileMaker itself has to say (500).
+/// The order of the checks is that of the real engine: the path (404), the method (405), the content type (415), the
+/// body (400), the token (401), the parameters (400), and then FileMaker's own errors (500).
 struct Responder: Sendable {
     let engine: Engine
-    /// That of the connection for which it answers.
+    /// The generation of the connection that it serves.
     let generation: Int
 
     init(engine: Engine) {
@@ -15,12 +15,12 @@ struct Responder: Sendable {
         generation = engine.withState { $0.generation }
     }
 
-    /// What an endpoint answers: the members of `response`, and headers of its own.
+    /// An endpoint's answer: the members of `response`, and additional headers.
     struct Answer: Sendable {
-        /// Complete JSON, an object.
+        /// The JSON text of an object.
         var response: [UInt8] = Array("{}".utf8)
         var headers: [(name: String, value: String)] = []
-        /// Something else than the envelope: container bytes and redirects.
+        /// A response that replaces the envelope: container bytes and redirects.
         var replacement: SandboxResponse?
 
         init() {}
@@ -51,7 +51,7 @@ struct Responder: Sendable {
             if error.code == 1700 || error.code == 1704 { engine.withState { $0.counters.strayRequests += 1 } }
             return Self.response(to: error)
         } catch {
-            // Only a sandbox that is being stopped interrupts a request.
+            // A request is interrupted only when the sandbox is stopped.
             return Self.response(to: FileMakerError(1701))
         }
     }
@@ -95,14 +95,14 @@ struct Responder: Sendable {
             .editRecord, .duplicateRecord, .deleteRecord, .uploadContainer, .find, .runScript:
             let session = try self.session(for: call)
             return try await session.gate.run {
-                // Its fifteen minutes begin when a request has ended.
+                // The idle time starts again when a request ends.
                 defer { session.state.withLockedValue { $0.lastUsed = engine.clock.now } }
                 return try await answer(call, in: session)
             }
         }
     }
 
-    /// The endpoints of a database. They come here one at a time for each session.
+    /// Answers the endpoints of a database. The requests of one session run one at a time.
     private func answer(_ call: Call, in session: Session) async throws -> Answer {
         let context = Context(engine: engine, call: call, session: session)
         switch call.route.endpoint {
@@ -131,7 +131,7 @@ struct Responder: Sendable {
         return session
     }
 
-    /// The session whose token a request bears.
+    /// The session whose bearer token the request has.
     func bearer(of call: Call) throws -> Session {
         guard call.request.header("authorization") != nil else {
             throw FileMakerError(10, message: "Request validation failed: Parameter (Authorization) is required")
@@ -172,7 +172,7 @@ struct Responder: Sendable {
         )
     }
 
-    /// An error answer: `messages` first, and an empty `response`, which clients in use need.
+    /// An error answer: `messages` first, then an empty `response`, which existing clients need.
     static func response(to error: FileMakerError) -> SandboxResponse {
         let body: JSONValue = [
             "messages": [["code": .string(String(error.code)), "message": .string(error.message)]],
@@ -186,7 +186,8 @@ struct Responder: Sendable {
         return SandboxResponse(status: error.status, headers: headers + commonHeaders, body: bytes, code: error.code)
     }
 
-    /// A weak tag like the engine's: the length and a hash, eight bytes at a time because pages are large.
+    /// A weak ETag in the engine's format: the length and a hash, which reads eight bytes at a time because pages are
+    /// large.
     private static func etag(of body: [UInt8]) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         body.withUnsafeBytes { bytes in
@@ -204,7 +205,7 @@ extension SandboxRequest {
     /// The token of `Authorization: Bearer …`.
     var bearerToken: String? { credentials(scheme: "bearer") }
 
-    /// What follows the scheme of the `Authorization` header, if it is this one.
+    /// The text after the scheme of the `Authorization` header; nil if the scheme is another one.
     func credentials(scheme: String) -> String? {
         guard let value = header("authorization") else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1).map(String.init)

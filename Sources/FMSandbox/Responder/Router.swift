@@ -1,6 +1,6 @@
-/// A request that has found its endpoint: which one, and the names in its path.
+/// A request's endpoint and the names in its path.
 struct Route: Equatable {
-    /// The words for the version of the API; they differ in the shape of portals alone.
+    /// The version of the API in a path. The versions differ only in the portals of layouts in table view.
     enum APIVersion: String {
         case v1, v2, vLatest
     }
@@ -20,17 +20,17 @@ struct Route: Equatable {
 
 /// Finds the endpoint of a request from its method and path.
 ///
-/// Source: Claris FileMaker Data API Guide, "Write Data API calls"; URLs are case-sensitive but for the two words that
-/// clients in use write in lower case.
+/// Source: Claris FileMaker Data API Guide, "Write Data API calls". URLs are case-sensitive, except for two words that
+/// existing clients write in lower case.
 enum Router {
     static func route(_ request: SandboxRequest, serverVersion: Sandbox.ServerVersion) throws -> Route {
         var segments: [String] = []
         for segment in request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            // What cannot be decoded names nothing, not even something that is missing.
+            // A path that cannot be decoded is a bad request (400), not an unknown path (404).
             guard let decoded = PercentCoding.decode(segment) else { throw FileMakerError(1708) }
             segments.append(decoded)
         }
-        // A trailing slash is written by several clients.
+        // Several clients append a slash.
         if segments.last == "", segments.count > 1 { segments.removeLast() }
         if let route = try streamRoute(segments, method: request.method) { return route }
         if let route = oauthRoute(segments, method: request.method) { return route }
@@ -45,7 +45,7 @@ enum Router {
         return route
     }
 
-    /// The routes of a path, by method.
+    /// The routes of a path by method.
     private static func methods(_ path: [String]) -> [String: Route] {
         switch path.count {
         case 1:
@@ -122,7 +122,7 @@ enum Router {
         return Route(endpoint: .downloadContainer, containerKey: String(segments[2].prefix { $0 != "." }))
     }
 
-    /// `/fmws/oauthproviderinfo`, `/oauth/getoauthurl` and the page that the latter names
+    /// `/fmws/oauthproviderinfo`, `/oauth/getoauthurl` and the sign-in page whose URL the latter answers
     private static func oauthRoute(_ segments: [String], method: String) -> Route? {
         let paths = [["fmws", "oauthproviderinfo"], ["oauth", "getoauthurl"], ["oauth", "signin"]]
         guard method == "GET", paths.contains(segments) else { return nil }

@@ -1,14 +1,15 @@
-/// An HTTP request as the responder sees it: no socket, no channel.
+/// An HTTP request as the responder uses it, without socket or channel.
 struct SandboxRequest: Sendable {
     var method: String
-    /// The path and the query as they came, percent-encoded.
+    /// The path and the query as they were sent, percent-encoded.
     var target: String
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// `http://127.0.0.1:54321`: where the client reached the sandbox, for the URLs of containers.
+    /// The origin under which the client reached the sandbox, such as `http://127.0.0.1:54321`, for the URLs of
+    /// containers.
     var origin: String
 
-    /// Without scheme and host, which a request to a proxy may have (RFC 9112, section 3.2.2).
+    /// The path without scheme and host, which a request to a proxy may have (RFC 9112, section 3.2.2).
     var path: String {
         let path = target.prefix { $0 != "?" }
         guard !path.hasPrefix("/"), let scheme = path.firstRange(of: "://") else { return String(path) }
@@ -24,23 +25,23 @@ struct SandboxRequest: Sendable {
     }
 }
 
-/// An HTTP response, complete but for what the connection adds to its head.
+/// An HTTP response, except for the headers that the connection adds.
 struct SandboxResponse: Sendable {
-    /// How it goes on the wire.
+    /// How the response is sent.
     enum Delivery: Sendable {
         case whole
-        /// Closes the connection behind the answer, which does not announce it.
+        /// Closes the connection after the answer, which does not announce it.
         case thenClose
         /// Closes the connection after this many bytes of the body.
         case cut(afterBodyBytes: Int)
-        /// Sends these bytes instead of the answer as it should be, and closes the connection.
+        /// Sends these bytes in place of the proper answer, and closes the connection.
         case bytes(@Sendable (RawAnswer) -> ArraySlice<UInt8>)
     }
 
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// FileMaker's code in the envelope; nil for what has none, as container bytes and the pages of a web server.
+    /// FileMaker's code in the envelope; nil if there is none, as with container bytes and the pages of a web server.
     var code: Int?
     var delivery = Delivery.whole
 

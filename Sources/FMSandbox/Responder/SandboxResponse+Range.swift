@@ -1,9 +1,9 @@
 extension SandboxResponse {
-    /// The part of a content that a request asks for, as web servers hand it out ([RFC 9110
-    /// §14](https://www.rfc-editor.org/rfc/rfc9110#section-14)): one range of its bytes, if what the client has so far is
-    /// of this version.
+    /// The range of a content that a request asks for ([RFC 9110
+    /// §14](https://www.rfc-editor.org/rfc/rfc9110#section-14)). The answer is one range of bytes, unless `If-Range`
+    /// names another version; then it is the whole content.
     ///
-    /// - Parameter version: Names the content; no other has the same name.
+    /// - Parameter version: The entity tag of the content; other contents have other tags.
     func part(for request: SandboxRequest, version: String) -> SandboxResponse {
         var response = self
         let tag = "\"\(version)\""
@@ -24,7 +24,8 @@ extension SandboxResponse {
     }
 }
 
-/// `bytes=100-199`, `bytes=100-` or `bytes=-100`. Several ranges, and what is none, are answered by the whole.
+/// One range: `bytes=100-199`, `bytes=100-` or `bytes=-100`. Several or invalid ranges are answered with the whole
+/// content.
 private struct ByteRange {
     private let first: Int?
     private let last: Int?
@@ -40,7 +41,7 @@ private struct ByteRange {
         if let first, let last, last < first { return nil }
     }
 
-    /// `nil` when none of it is there.
+    /// The range within `count` bytes; nil if none of it exists.
     func range(in count: Int) -> Range<Int>? {
         guard let first else {
             let length = min(last ?? 0, count)

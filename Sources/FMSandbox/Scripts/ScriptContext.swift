@@ -1,17 +1,17 @@
 import NIOConcurrencyHelpers
 
-/// A script written in Swift. It runs while its session waits; throwing a ``FileMakerError`` ends it with that code as
-/// `scriptError`, anything else with -1.
+/// A script written in Swift. The session's other requests wait while it runs. If it throws a ``FileMakerError``, the
+/// script ends with that code as `scriptError`; any other error makes it -1.
 public typealias ScriptHandler = @Sendable (ScriptContext) async throws -> ScriptResult
 
-/// What a script returns.
+/// The result of a script.
 public struct ScriptResult: Sendable, Equatable {
-    /// The result; without one the answer has no `scriptResult`.
+    /// The script result. If it is nil, the answer has no `scriptResult`.
     public var result: String?
-    /// The last error, 0 for none.
+    /// The last error; 0 if there is none.
     public var error: Int
 
-    /// A result and the last error.
+    /// Creates a result with the last error.
     public init(result: String? = nil, error: Int = 0) {
         self.result = result
         self.error = error
@@ -20,18 +20,18 @@ public struct ScriptResult: Sendable, Equatable {
     /// No result and no error.
     public static let none = ScriptResult()
 
-    /// A result.
+    /// A result without an error.
     public static func result(_ text: String) -> ScriptResult { ScriptResult(result: text) }
 
-    /// An error.
+    /// An error without a result.
     public static func error(_ code: Int) -> ScriptResult { ScriptResult(error: code) }
 }
 
-/// What a script can see and change: the session's found set and layout, records, globals and the parameter.
+/// The data that a script can read and change: the session's found set and layout, records, globals and the parameter.
 ///
-/// Names of fields are those of formulas: `Name` of the layout's table, `Occurrence::Name`, `Name(2)`.
+/// Field names are written as in formulas: `Name` of the layout's table, `Occurrence::Name`, `Name(2)`.
 public final class ScriptContext: Sendable {
-    /// The parameter of the call, empty if there is none.
+    /// The parameter of the call; empty if there is none.
     public let parameter: String
     private let context: Context
     private let state: NIOLockedValueBox<ScriptState>
@@ -47,10 +47,10 @@ public final class ScriptContext: Sendable {
     /// The account that is logged in.
     public var account: String { context.session.account.name }
 
-    /// The layout the script is on. To leave it, see ``goToLayout(_:)``.
+    /// The layout of the script. To change it, see ``goToLayout(_:)``.
     public var layout: String { state.withLockedValue { $0.layout.name } }
 
-    /// The ids of the found set, in order. After `presort` and the last script, this is what is returned.
+    /// The ids of the found set, in order. After `presort` and the last script, these records are returned.
     public var foundSet: [Int] {
         get { state.withLockedValue { $0.foundSet } }
         set {
@@ -61,14 +61,14 @@ public final class ScriptContext: Sendable {
         }
     }
 
-    /// The id of the current record; nil when the found set is empty.
+    /// The id of the current record; nil if the found set is empty.
     public var currentRecord: Int? {
         get { state.withLockedValue { $0.current } }
         set { state.withLockedValue { $0.current = newValue } }
     }
 
-    /// Goes to a layout. One of another table shows the found set that the session has there: what a find or a script left,
-    /// otherwise all records. Throws 105 when there is none of that name.
+    /// Goes to a layout. If it shows another table, the session's found set in that table becomes current: the one that
+    /// a find or a script left, otherwise all records. Throws 105 if there is no layout of that name.
     public func goToLayout(_ name: String) throws {
         let layout = try context.layout(named: name)
         try commitRecords()
@@ -87,11 +87,12 @@ public final class ScriptContext: Sendable {
         }
     }
 
-    /// Finds records of the layout's table, with requests like those of `_find`: criteria by field name, and `"omit": "true"`
-    /// for one whose matches are taken away. Fields are seen from the layout, on it or not.
+    /// Finds records of the layout's table, with requests like those of `_find`: criteria by field name, and
+    /// `"omit": "true"` for a request whose matches are omitted. Fields are related to the layout's table and need not
+    /// be on the layout.
     ///
-    /// Throws 102 for an unknown field, 400 without a criterion, 401 when nothing matches (the found set is empty then), and
-    /// what an unreadable criterion answers.
+    /// Throws 102 for an unknown field, 400 without a criterion, 401 if no record matches (the found set is then
+    /// empty), and the errors of invalid criteria.
     public func find(_ requests: [[String: String]]) throws {
         let layout = finalState.layout
         let today = context.engine.now.date
@@ -135,18 +136,17 @@ public final class ScriptContext: Sendable {
         )
     }
 
-    /// Takes the current record out of the found set; the one after it becomes the current one. Throws 101 when there is
-    /// none.
+    /// Removes the current record from the found set; the one after it becomes current. Throws 101 if there is none.
     public func omitRecord() throws {
         guard let id = currentRecord else { throw FileMakerError(101) }
         state.withLockedValue { $0.leaveOut(id) }
     }
 
-    /// Closes the session's window: its later requests that need a layout are error 112, until it logs in anew. An open transaction
-    /// is committed first, or reverted where that fails.
+    /// Closes the session's window: later requests of the session that need a layout are error 112. A new login has a
+    /// window again. An open transaction is committed first, or reverted if that fails.
     public func closeWindow() { try? endWindow() }
 
-    /// Throws what a record of the transaction does not stand up to.
+    /// Closes the window like ``closeWindow()``, but throws the validation error of the transaction's commit.
     func endWindow() throws {
         defer { context.session.state.withLockedValue { $0.hasWindow = false } }
         if isInTransaction { try commitTransaction() }
@@ -158,8 +158,8 @@ public final class ScriptContext: Sendable {
         foundSet = reader().world.tables[table].records.map(\.id)
     }
 
-    /// Makes the records with these ids the found set, in this order, and the first one the current one. Ids of records that are
-    /// not there are left out. Throws 101, and leaves the found set as it is, when none is there.
+    /// Makes the records with these ids the found set, in this order, and the first one the current record. Ids without
+    /// a record are ignored. Throws 101 and keeps the found set if none of the records exists.
     public func goToRecords(_ recordIds: [Int]) throws {
         try commitRecords()
         let records = reader().world.tables[finalState.layout.table]
@@ -169,7 +169,8 @@ public final class ScriptContext: Sendable {
         currentRecord = first
     }
 
-    /// The value of a field of the current record, or of the record given. Throws 101 and 102.
+    /// The value of a field of the current record, or of a given record. Throws 101 if there is no such record, 102 if
+    /// there is no such field.
     public func value(_ field: String, of recordId: Int? = nil) throws -> String {
         let state = finalState
         let reader = reader()
@@ -184,8 +185,8 @@ public final class ScriptContext: Sendable {
         return value
     }
 
-    /// Sets a field of the current record, or of the record given; a global field for the session. Validation applies.
-    /// Throws 101, 102 and what the validation says.
+    /// Sets a field of the current record or of a given record, or the session's value of a global field. Throws 101 if
+    /// there is no such record, 102 if there is no such field, and the errors of validation.
     public func set(_ field: String, to value: String, of recordId: Int? = nil) throws {
         let state = finalState
         let name = FieldName(field)
@@ -208,7 +209,8 @@ public final class ScriptContext: Sendable {
         }
     }
 
-    /// Creates a record in the layout's table, adds it to the found set and makes it the current one.
+    /// Creates a record in the layout's table, adds it to the found set and makes it the current record. Returns its
+    /// id.
     @discardableResult
     public func createRecord(_ values: [String: String] = [:]) throws -> Int {
         let table = finalState.layout.table
@@ -221,7 +223,7 @@ public final class ScriptContext: Sendable {
         return record.id
     }
 
-    /// Deletes the current record; the one after it becomes the current one.
+    /// Deletes the current record; the one after it becomes current.
     public func deleteRecord() throws {
         let before = finalState
         guard let id = before.current else { throw FileMakerError(101) }
@@ -229,18 +231,19 @@ public final class ScriptContext: Sendable {
         state.withLockedValue { $0.leaveOut(id) }
     }
 
-    /// Waits on the sandbox's clock. The session waits with it, other sessions do not.
+    /// Waits on the sandbox's clock. The session's other requests wait too; other sessions do not.
     public func wait(for duration: Duration) async throws {
         try await context.engine.clock.wait(for: duration)
     }
 
     // MARK: Transactions
 
-    /// Opens a transaction: what is created, changed and deleted from now on becomes visible to others, and is entered and
-    /// validated, when it is committed, all of it or nothing. Until then others find the records in use (301). Record ids and
-    /// serial numbers are taken at once, and not given back. Global fields are not part of it.
+    /// Opens a transaction. Records that are created, changed and deleted from now on become visible to others when it
+    /// is committed, all or none; auto-enter and validation happen then. Until then the records are in use for others
+    /// (301). Record ids and serial numbers are used up at once, even if it is reverted. Global fields are not part of
+    /// it.
     ///
-    /// A transaction that is open when the script ends is reverted. Throws 3 when one is open already.
+    /// A transaction that is open when the script ends is reverted. Throws 3 if one is open already.
     public func openTransaction() throws {
         try state.withLockedValue { state in
             guard state.transaction == nil else { throw FileMakerError(3) }
@@ -248,13 +251,13 @@ public final class ScriptContext: Sendable {
         }
     }
 
-    /// Commits the transaction. When a record of it does not pass validation all of it is reverted, and the code thrown. Throws 3
-    /// when none is open.
+    /// Commits the transaction. If one of its records fails validation, reverts the whole transaction and throws the
+    /// error. Throws 3 if no transaction is open.
     public func commitTransaction() throws {
         try ending { try context.commit(&$0) }
     }
 
-    /// Reverts the transaction: nothing of it has happened. Throws 3 when none is open.
+    /// Reverts the transaction, so that none of its changes are made. Throws 3 if no transaction is open.
     public func revertTransaction() throws {
         try ending { transaction in
             guard let open = transaction.take() else { throw FileMakerError(3) }
@@ -262,16 +265,16 @@ public final class ScriptContext: Sendable {
         }
     }
 
-    /// Validates the record that was changed last in a transaction, as going to another one does. Throws what validation says.
-    /// Outside of a transaction every change is a commit, and there is nothing to do.
+    /// Validates the record that the transaction changed last, as going to another record does. Throws the errors of
+    /// validation. Outside a transaction every change is a commit of its own, and this does nothing.
     public func commitRecords() throws {
         try state.withLockedValue { try context.leaveRecord(of: &$0.transaction) }
     }
 
-    /// Whether a transaction is open, of this script or of one that performs it.
+    /// Whether a transaction is open, opened by this script or by one that performs it.
     public var isInTransaction: Bool { state.withLockedValue { $0.transaction != nil } }
 
-    /// Records that a transaction had created, and those that it had deleted, are others afterwards.
+    /// Ends the transaction, then removes from the found set the records that do not exist afterwards.
     private func ending(_ end: (inout Transaction?) throws -> Void) throws {
         try state.withLockedValue { state in
             defer {
@@ -287,7 +290,7 @@ public final class ScriptContext: Sendable {
         try state.withLockedValue { try context.write(in: &$0.transaction, body) }
     }
 
-    /// What there is to read, as the transaction sees it.
+    /// A reader of the records as the transaction sees them, or of the committed ones if no transaction is open.
     private func reader() -> Reader {
         let world: World? = state.withLockedValue { state in
             guard var open = state.transaction else { return nil }
@@ -306,13 +309,13 @@ public final class ScriptContext: Sendable {
         set { state.withLockedValue { $0.lastError = newValue } }
     }
 
-    /// Whether an error reverts the transaction by itself.
+    /// Whether an error reverts the transaction automatically.
     var revertsOnError: Bool {
         get { state.withLockedValue { $0.revertsOnError } }
         set { state.withLockedValue { $0.revertsOnError = newValue } }
     }
 
-    /// The script of that name, and what it sees: the same window, with variables of its own.
+    /// The script of that name and a context for it: the same window, but only the `$$variables`.
     func performing(_ name: String, parameter: String) throws -> (script: ScriptModel, context: ScriptContext) {
         let script = try context.script(named: name)
         var state = finalState
@@ -321,7 +324,7 @@ public final class ScriptContext: Sendable {
         return (script, ScriptContext(context, parameter: parameter, state: state))
     }
 
-    /// Goes on where a script that was performed has left the window.
+    /// Takes over the window as a performed script left it, with its result.
     func goOn(after other: ScriptContext, result: String) {
         state.withLockedValue { state in
             let before = state
@@ -350,15 +353,15 @@ public final class ScriptContext: Sendable {
     func setVariable(_ name: String, to value: String) { state.withLockedValue { $0.variables[name] = value } }
 }
 
-/// Where a session stands between the scripts of one request.
+/// The state that the scripts of one request pass on.
 struct ScriptState: Sendable {
     var layout: LayoutModel
     var foundSet: [Int]
     var current: Int?
     var variables: [String: String] = [:]
-    /// The code of the last step that failed or succeeded.
+    /// The error code of the last step; 0 if it succeeded.
     var lastError = 0
-    /// What the script returned that was performed last.
+    /// The result of the script that was performed last.
     var scriptResult = ""
     var transaction: Transaction?
     var revertsOnError = true
@@ -369,14 +372,14 @@ struct ScriptState: Sendable {
         current = foundSet.first
     }
 
-    /// Takes a record out of the found set; the one after it becomes the current one.
+    /// Removes a record from the found set; the one after it becomes current.
     mutating func leaveOut(_ recordId: Int) {
         guard let place = foundSet.firstIndex(of: recordId) else { return }
         foundSet.remove(at: place)
         current = foundSet.isEmpty ? nil : foundSet[min(place, foundSet.count - 1)]
     }
 
-    /// What the formulas of a script see: the current record, or one with nothing in it when the found set is empty.
+    /// The context for a script's formulas: the current record, or an empty one if the found set is empty.
     func formulaContext(_ reader: Reader, parameter: String, record: Record? = nil) -> RecordContext {
         let slots = reader.model.tables[layout.table].slotCount
         let nobody = Record(id: 0, modId: 0, isLocked: false, values: Array(repeating: .empty, count: slots))
@@ -386,7 +389,7 @@ struct ScriptState: Sendable {
         }
     }
 
-    /// What `Get ( … )` tells about the layout and its found set.
+    /// The value of `Get ( … )` for the layout, its found set and the script's state; nil for other functions.
     private func fact(_ name: String, _ record: Record, _ reader: Reader) -> String? {
         let database = reader.model.databases[layout.database]
         let total = reader.world.tables[layout.table].records.count

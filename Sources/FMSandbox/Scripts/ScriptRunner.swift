@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// The scripts of one request: which, with what parameters, and what they answered so far.
+/// The scripts of one request with their parameters and the results so far.
 ///
 /// Source: Claris FileMaker Data API Guide, "Run a script with another request".
 struct ScriptPlan: Sendable {
@@ -14,8 +14,8 @@ struct ScriptPlan: Sendable {
     /// The result keys in the order of the phases.
     private(set) var results: [(key: String, value: String)] = []
 
-    /// Looks up every script before anything runs: 104 for one that does not exist. A script and its parameter may stand
-    /// in the query or in the body.
+    /// Finds every script before one of them runs; throws 104 for one that does not exist. A script and its parameter
+    /// may be in the query or in the body.
     init(_ context: Context) throws {
         for phase in Phase.allCases {
             let key = "script\(phase.rawValue)"
@@ -27,8 +27,8 @@ struct ScriptPlan: Sendable {
         }
     }
 
-    /// Runs the script before the request, if there is one, on the found set that the session has on the layout. What it
-    /// leaves reaches the request through the session.
+    /// Runs the prerequest script, if there is one, on the session's found set in the layout's table. Its found set
+    /// reaches the request through the session.
     mutating func runPrerequest(_ context: Context, on layout: LayoutModel) async throws {
         guard scripts[.prerequest] != nil else { return }
         var state = ScriptState(layout: layout, foundSet: context.foundSet(in: layout.table))
@@ -43,7 +43,7 @@ struct ScriptPlan: Sendable {
         results.append(("scriptError\(phase.rawValue)", String(result.error)))
     }
 
-    /// Writes the results, which come before everything else in `response`.
+    /// Writes the results, which precede all other members of `response`.
     func write(to writer: inout JSONWriter) {
         for (key, value) in results {
             writer.key(key)
@@ -52,7 +52,7 @@ struct ScriptPlan: Sendable {
     }
 }
 
-/// Runs scripts, those in Swift and those in steps.
+/// Runs scripts, both in Swift and in steps.
 enum ScriptRunner {
     static func run(
         _ script: ScriptModel,
@@ -67,7 +67,7 @@ enum ScriptRunner {
         let before = state
         let scriptContext = ScriptContext(context, parameter: parameter, state: state)
         defer {
-            // A script that was cancelled, or forgot it, leaves no record locked.
+            // If the script was cancelled or did not end its transaction, no record may stay locked.
             if scriptContext.isInTransaction { try? scriptContext.revertTransaction() }
             state = scriptContext.finalState
             leave(state, before, context)
@@ -86,7 +86,7 @@ enum ScriptRunner {
         }
     }
 
-    /// What a script leaves to its session: a found set that it made, and `$$variables`.
+    /// Keeps the found set that a script made, and the `$$variables`, in the session.
     private static func leave(_ state: ScriptState, _ before: ScriptState, _ context: Context) {
         if state.foundSet != before.foundSet { context.keep(state.foundSet, in: state.layout.table) }
         let variables = state.variables.filter { $0.key.hasPrefix("$$") }

@@ -1,8 +1,8 @@
 /// One run of a script declared in steps.
 struct StepRun {
-    /// No script goes on for longer than this many steps and turns of its loops, those of the scripts that it performs included.
+    /// The maximum number of steps and loop iterations, including those of the scripts that it performs.
     private static let maximumSteps = 1_000_000
-    /// Scripts perform each other no deeper than this.
+    /// The maximum depth to which scripts perform each other.
     private static let maximumDepth = 50
 
     private let context: ScriptContext
@@ -10,11 +10,12 @@ struct StepRun {
     private var budget: Int
     private let depth: Int
     private var isOver = false
-    /// How many loops the step at hand is in, and whether it leaves the innermost.
+    /// The number of loops around the current step; `leavesLoop` says whether it leaves the innermost.
     private var loops = 0
     private var leavesLoop = false
 
-    /// A transaction was reverted: what is left of it is skipped, up to the Commit Transaction of the script that opened it.
+    /// A transaction was reverted. The remaining steps are skipped, up to the Commit Transaction of the script that
+    /// opened it.
     private struct Reverted: Error {}
 
     init(context: ScriptContext) {
@@ -40,7 +41,7 @@ struct StepRun {
         }
     }
 
-    /// A script that goes on forever ends with error 3.
+    /// Counts a step. Throws 3 at the maximum, which ends an endless script.
     private mutating func spend() throws {
         budget -= 1
         guard budget > 0 else { throw FileMakerError(3) }
@@ -59,7 +60,7 @@ struct StepRun {
             let (name, value) = (context.evaluate(name), context.evaluate(formula))
             error = try code { try $0.set(name, to: value) }
         case .exit(let formula, let code):
-            // FileMaker does not tell an empty result from none.
+            // FileMaker does not distinguish an empty result from none.
             let text = context.evaluate(formula)
             result = text.isEmpty ? nil : text
             if let code { error = number(code) }
@@ -121,7 +122,7 @@ struct StepRun {
             context.currentRecord = recordId
             if try await turn(steps) { return }
         }
-        // A loop ends by going past the last record, which leaves 101 behind.
+        // The loop ended by going past the last record, which leaves error 101.
         if !isOver { error = 101 }
     }
 
@@ -132,7 +133,7 @@ struct StepRun {
         }
     }
 
-    /// One turn of a loop. Returns whether it was the last.
+    /// Runs one iteration of a loop. Returns whether it was the last.
     private mutating func turn(_ steps: [StepModel]) async throws -> Bool {
         loops += 1
         defer {
@@ -172,14 +173,14 @@ struct StepRun {
         } catch let failure as FileMakerError {
             found.context.lastError = failure.code
         }
-        // A script in Swift has put an end to the transaction that it was performed in.
+        // A script in Swift ended the transaction in which it was performed.
         if context.isInTransaction, !found.context.isInTransaction { throw Reverted() }
     }
 
     // MARK: Transactions
 
-    /// Open Transaction, the steps, Commit Transaction. In a transaction of a script that performs this one they join that one,
-    /// and opening and committing is error 3, as in FileMaker.
+    /// Runs Open Transaction, the steps and Commit Transaction. If a script that performs this one has opened a
+    /// transaction, the steps join it, and opening and committing are error 3, as in FileMaker.
     private mutating func transact(_ steps: [StepModel]) async throws {
         guard !context.isInTransaction else {
             error = 3
@@ -194,15 +195,15 @@ struct StepRun {
             return
         }
         if isOver || leavesLoop {
-            // Its Commit Transaction is not reached.
+            // Commit Transaction is not reached.
             if context.isInTransaction { try context.revertTransaction() }
         } else {
             error = try code { try $0.commitTransaction() }
         }
     }
 
-    /// Revert Transaction: skips what is left of the transaction. A code of one's own is one from 5000 to 5499; with another
-    /// one, or none, the last error stays.
+    /// Runs Revert Transaction, which skips the rest of the transaction. A custom code must be 5000 to 5499; otherwise
+    /// the last error stays.
     private func revert(if condition: Formula?, _ code: Formula?) throws {
         guard condition.map(isTrue) ?? true else { return }
         guard context.isInTransaction else {
@@ -225,7 +226,7 @@ struct StepRun {
 
     private func number(_ code: Formula) -> Int { FMNumber(reading: context.evaluate(code))?.int ?? -1 }
 
-    /// Record ids on lines of their own, or in a JSON array.
+    /// The record ids in a text, one per line or in a JSON array.
     private static func recordIds(in text: String) -> [Int] {
         if let elements = (try? JSONParser.parse(Array(text.utf8)))?.array {
             return elements.compactMap { $0.scalarText.flatMap { Int($0) } }
@@ -233,8 +234,9 @@ struct StepRun {
         return text.split { $0.isNewline }.compactMap { Int(String($0).trimmed) }
     }
 
-    /// The last error after a step: one that fails leaves its code, and the script goes on; but what a transaction cannot write
-    /// as it should, for want of rights or by validation, reverts it.
+    /// Runs a step and returns its error code, 0 if it succeeds; the script goes on after an error. But in a
+    /// transaction a write that fails because of privileges (200 to 204) or validation (500 to 513) reverts the
+    /// transaction.
     private func code(_ step: (ScriptContext) throws -> some Any) throws -> Int {
         do {
             _ = try step(context)

@@ -2,22 +2,23 @@ import Foundation
 import NIOSSL
 
 extension Sandbox {
-    /// What a sandbox shows over TLS.
+    /// The certificate of a sandbox with TLS.
     public enum Certificate: Sendable, Equatable {
-        /// The one that ships with the package, for `localhost`, `127.0.0.1` and `::1`;
-        /// ``Sandbox/certificateAuthorityFile-swift.type.property`` vouches for it.
+        /// The certificate that the package contains, for `localhost`, `127.0.0.1` and `::1`, signed by
+        /// ``Sandbox/certificateAuthorityFile-swift.type.property``.
         case loopback
-        /// PEM files of one's own: the certificate, with those that vouch for it behind it if need be, and its private key. It
-        /// may be for any name; the sandbox listens on loopback all the same, and it is for the client to look there.
+        /// PEM files: the certificate, followed by intermediate certificates if necessary, and its private key. The
+        /// certificate may be for any name. The sandbox still listens on loopback only, so the client must resolve that
+        /// name to it.
         case files(certificate: String, key: String)
     }
 
-    /// A certificate that cannot be shown.
+    /// A certificate that cannot be used.
     public struct CertificateError: Error, Equatable, Sendable, CustomStringConvertible {
-        /// What is wrong with it, in one line.
+        /// The reason, in one line.
         public var description: String
 
-        /// An error about a certificate.
+        /// Creates an error with its reason.
         public init(_ description: String) { self.description = description }
     }
 }

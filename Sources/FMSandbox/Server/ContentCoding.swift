@@ -4,12 +4,12 @@ import NIOCore
 import CFMZlib
 #endif
 
-/// How a body can be compressed, in the order in which web servers choose.
+/// The content codings for a body, in the order in which web servers prefer them.
 enum ContentCoding: String, CaseIterable {
     case gzip, deflate
 
-    /// What to use for a client that accepts these: "gzip", "deflate;q=0.5", "*"
-    /// ([RFC 9110 §12.5.3](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3)).
+    /// The coding for a client that accepts these: "gzip", "deflate;q=0.5", "*" ([RFC 9110
+    /// §12.5.3](https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3)).
     static func chosen(from accepted: [Substring]) -> ContentCoding? {
         var weights: [String: Double] = [:]
         for element in accepted {
@@ -21,15 +21,16 @@ enum ContentCoding: String, CaseIterable {
         return allCases.first { (weights[$0.rawValue] ?? weights["*"] ?? 0) > 0 }
     }
 
-    /// These bytes compressed, or `nil` when that cannot be done: without the trait `Compression`, or without memory.
+    /// The compressed bytes; nil if that is impossible: without the trait `Compression`, or without memory.
     ///
-    /// - Parameter isWhole: Whether a body ends with them. Of one that goes on, its reader gets all of them, and no end.
+    /// - Parameter isWhole: Whether the bytes end the body. If not, a reader can decompress all of them but finds no
+    ///   end.
     func compressed(_ bytes: ArraySlice<UInt8>, isWhole: Bool = true) -> ByteBuffer? {
         #if Compression
-        // zlib keeps the address, so all calls are in one closure.
+        // zlib keeps the stream's address, so all calls are in one closure.
         var stream = z_stream()
         return withUnsafeMutablePointer(to: &stream) { stream in
-            // A window of 2¹⁵ bytes, with the header of zlib or, 16 more, of gzip; memory and level as they are usual.
+            // A window of 2¹⁵ bytes, with the header of zlib or (plus 16) of gzip; memory and level are the usual ones.
             let (windowBits, size): (Int32, Int) = (self == .gzip ? 15 + 16 : 15, MemoryLayout<z_stream>.size)
             let code = deflateInit2_(
                 stream,
@@ -53,10 +54,10 @@ enum ContentCoding: String, CaseIterable {
 
 #if Compression
 extension UnsafeMutablePointer<z_stream> {
-    /// All at once.
+    /// Compresses all bytes with one call.
     fileprivate func deflate(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> ByteBuffer? {
         guard let count = uInt(exactly: bytes.count) else { return nil }
-        // The bound is that of a whole body; what marks the end of a part has six bytes at most.
+        // `deflateBound` is for a whole body; the marker at the end of a flushed part has at most six bytes.
         let maximumCount = Int(deflateBound(self, uLong(count))) + 6
         var compressed = ByteBuffer()
         var isDone = false

@@ -3,8 +3,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// One connection: collects a request, has it answered, writes the answer. Confined to its event loop; NIO's pipelining
-/// handler sees to it that the next request comes only after the answer to this one.
+/// One connection: collects a request, passes it to the responder and writes the answer. It runs on its event loop
+/// only. NIO's pipelining handler delivers the next request only after the answer to this one.
 final class HTTPHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -13,8 +13,8 @@ final class HTTPHandler: ChannelInboundHandler {
         /// Between requests.
         case idle
         case receiving(HTTPRequestHead, ByteBuffer)
-        /// The request has been refused before all of it was there, and what still comes of it is dropped. To close at once could
-        /// take the refusal away from a client that is still sending.
+        /// The request was refused before it was complete, and the rest of it is ignored. If the connection were closed
+        /// at once, a client that is still sending might not receive the refusal.
         case discarding
         case answering(HTTPRequestHead)
         case closing
@@ -57,7 +57,7 @@ final class HTTPHandler: ChannelInboundHandler {
         switch (Self.unwrapInboundIn(data), state) {
         case (.head(let head), .idle):
             startIdleTimer(context)
-            // RFC 9112, section 3.2: exactly one, since HTTP/1.1.
+            // RFC 9112, section 3.2: exactly one `Host`, since HTTP/1.1.
             let hosts = head.headers["host"].count
             guard hosts == 1 || (hosts == 0 && head.version != .http1_1) else {
                 return refuse(head, FileMakerError(hosts == 0 ? 1705 : 1708), context)
@@ -74,7 +74,7 @@ final class HTTPHandler: ChannelInboundHandler {
             guard body.readableBytes + part.readableBytes <= configuration.maximumBodyBytes else {
                 return refuse(head, Self.bodyIsTooLarge, context)
             }
-            // Both owners are let go first, so that the buffer is appended to and not copied.
+            // The state releases its reference first, so that the buffer is appended in place and not copied.
             state = .closing
             body.writeBuffer(&part)
             state = .receiving(head, body)
@@ -91,7 +91,7 @@ final class HTTPHandler: ChannelInboundHandler {
 
     private static let bodyIsTooLarge = FileMakerError(1708, message: "Request entity too large", status: 413)
 
-    /// Answers before all of the request is there.
+    /// Answers a request before it is complete.
     private func refuse(_ head: HTTPRequestHead, _ error: FileMakerError, _ context: ChannelHandlerContext) {
         state = .discarding
         let refusal = Responder.response(to: error)
@@ -122,10 +122,10 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    /// Where the client reached the sandbox: through a proxy that says so, where it reached the proxy.
+    /// The origin under which the client reached the sandbox. A proxy can name its own in `X-Forwarded-…` headers.
     private func origin(of headers: HTTPHeaders) -> String {
         func forwarded(_ name: String, _ isRight: (String) -> Bool) -> String? {
-            // A chain of proxies writes a list; the first is what the client asked for.
+            // A chain of proxies sends a list, whose first entry is the one that the client used.
             headers[canonicalForm: name].first.map(String.init).flatMap { isRight($0) ? $0 : nil }
         }
         let scheme = forwarded("x-forwarded-proto") { $0 == "http" || $0 == "https" }
@@ -136,7 +136,7 @@ final class HTTPHandler: ChannelInboundHandler {
         return "\(scheme ?? self.scheme)://\(host ?? headers.first(name: "host") ?? authority)"
     }
 
-    /// What a host name, an address or a port is written with besides letters.
+    /// The bytes other than letters in a host name, an address or a port.
     private static let hostBytes = Set("0123456789-._:[]".utf8)
 
     private static func metadata(of request: SandboxRequest, _ response: SandboxResponse) -> Logger.Metadata {
@@ -149,7 +149,7 @@ final class HTTPHandler: ChannelInboundHandler {
 
     private func answered(_ request: SandboxRequest, with response: SandboxResponse, _ context: ChannelHandlerContext) {
         configuration.logger.info("request", metadata: Self.metadata(of: request, response))
-        // The connection may be gone by now; then there is nobody to tell.
+        // The connection may have been closed meanwhile; then the answer is dropped.
         guard case .answering(let head) = state else { return }
         served += 1
         let isLast = configuration.requestsPerConnection.map { served >= $0 } ?? false
@@ -163,8 +163,8 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    /// The first bytes of an answer, or all of them, as they go on the wire: JSON over 1 KB compressed for those who accept
-    /// that, as by the middleware of the real engine.
+    /// The first `count` bytes of an answer's body as they are sent. JSON of at least 1 KB is compressed if the client
+    /// accepts that, as the real engine's middleware does.
     private func encodedBody(
         of response: SandboxResponse,
         count: Int,
@@ -186,11 +186,12 @@ final class HTTPHandler: ChannelInboundHandler {
         closing: Bool
     ) -> HTTPResponseHead {
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
-        // The web server in front of the engine.
+        // The web server in front of the engine is Apache.
         headers.add(name: "Server", value: "Apache")
         headers.add(name: "Date", value: responder.engine.httpDate)
         if let coding {
-            // The web server sends what it has before it knows the length: compressed answers are chunked, as recorded.
+            // The web server starts sending before it knows the length, so compressed answers are chunked, as recorded
+            // ones are.
             headers.add(name: "Content-Encoding", value: coding.rawValue)
             headers.add(name: "Transfer-Encoding", value: "chunked")
         } else {
@@ -209,7 +210,8 @@ final class HTTPHandler: ChannelInboundHandler {
         }
         return HTTPResponseHead(
             version: .http1_1,
-            // A scripted fault may ask for any number; what is no status of a final answer would upset the connection.
+            // A scripted fault may have any number; a status that is not a final one would break the connection's
+            // state.
             status: HTTPResponseStatus(statusCode: (200...599).contains(response.status) ? response.status : 500),
             headers: headers
         )
@@ -231,13 +233,13 @@ final class HTTPHandler: ChannelInboundHandler {
         if closing {
             state = .closing
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-            // The end is out when all that was written before it is.
+            // The write of the end completes after everything written before it.
             context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
         } else {
-            // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
+            // Set the state before the answer is written: the pipelining handler may deliver the next request at once.
             state = .idle
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-            // A connection rests when the answer is out: a client may take long to read it.
+            // The idle time starts when the answer is sent, because a client may take long to read it.
             context.writeAndFlush(Self.wrapOutboundOut(.end(nil))).whenSuccess {
                 let (handler, context) = bound.value
                 if case .idle = handler.state { handler.startIdleTimer(context) }
@@ -245,7 +247,7 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    /// Promises the whole body and closes in the middle of it.
+    /// Announces the whole body, and closes the connection after `count` bytes of it.
     private func write(
         _ response: SandboxResponse,
         for head: HTTPRequestHead,
@@ -262,7 +264,7 @@ final class HTTPHandler: ChannelInboundHandler {
         }
     }
 
-    /// Sends bytes past the encoder, which would write an answer as it should be, and closes.
+    /// Sends bytes without the encoder, which would write a proper answer, and closes the connection.
     private func write(_ bytes: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
         state = .closing
         guard let encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self) else {
@@ -279,8 +281,8 @@ final class HTTPHandler: ChannelInboundHandler {
         idleTimer?.cancel()
         idleTimer = context.eventLoop.scheduleTask(in: TimeAmount(responder.engine.traits.keepAlive)) {
             let (handler, context) = bound.value
-            // A timer that was cancelled a moment too late must not close a busy connection. A request that stops coming is
-            // given up like one that never came.
+            // A timer that was cancelled too late must not close a busy connection. A request whose data stops coming
+            // is treated like an idle connection.
             switch handler.state {
             case .idle, .receiving, .discarding: context.close(promise: nil)
             case .answering, .closing: break
@@ -289,12 +291,13 @@ final class HTTPHandler: ChannelInboundHandler {
     }
 }
 
-/// A path as it may be logged: the tokens in it left out.
+/// A path for the log, without the tokens in it.
 struct LoggedPath: CustomStringConvertible {
     let description: String
 
     init(_ path: String) {
-        // Decoded, as the router sees it: an encoded letter must not let a token through.
+        // The path is decoded as in the router; otherwise an encoded letter could hide `sessions`, and the token would
+        // be logged.
         var segments = path.split(separator: "/", omittingEmptySubsequences: false).map {
             PercentCoding.decode($0) ?? "…"
         }

@@ -2,14 +2,14 @@ import Foundation
 import NIOCore
 
 extension Sandbox {
-    /// A port that the sandbox cannot listen on.
+    /// An error for a port on which the sandbox cannot listen.
     public struct PortError: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The port that was asked for.
+        /// The requested port.
         public var port: Int
-        /// What is wrong with it.
+        /// The reason.
         public var reason: String
 
-        /// An error about a port.
+        /// Creates an error about a port.
         public init(port: Int, reason: String) {
             self.port = port
             self.reason = reason
@@ -25,7 +25,7 @@ extension Sandbox {
             self.init(port: port, reason: reason)
         }
 
-        /// The port and what is wrong with it, in one line.
+        /// The port and the reason, in one line.
         public var description: String { "port \(port) of \(SandboxServer.address): \(reason)" }
     }
 }

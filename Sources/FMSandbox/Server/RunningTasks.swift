@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// The requests that are being answered, so that stopping can interrupt those that wait.
+/// The requests that are being answered, so that stopping the server can cancel those that wait.
 final class RunningTasks: Sendable {
-    /// Begins a task, on threads of its choice.
+    /// Starts a task on the threads that the function chooses.
     typealias Start = @Sendable (_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never>
 
     private struct State {
@@ -17,7 +17,8 @@ final class RunningTasks: Sendable {
     init(start: @escaping Start = RunningTasks.onOwnThreads) { self.start = start }
 
     func run(_ body: @escaping @Sendable () async -> Void) {
-        // Registered under the lock: the task cannot finish, and try to leave, before it is on the list.
+        // The task is registered under the lock; otherwise it could finish, and remove itself, before it is in the
+        // list.
         state.withLockedValue { state in
             guard !state.isStopped else { return }
             let id = state.nextId
@@ -29,7 +30,7 @@ final class RunningTasks: Sendable {
         }
     }
 
-    /// On threads that sandboxes share and nobody else uses.
+    /// Starts the task on threads that only sandboxes use.
     static let onOwnThreads: Start = { body in
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
             return Task(executorPreference: ThreadPoolExecutor.shared) { await body() }

@@ -3,7 +3,7 @@ import NIOPosix
 
 /// One listening socket on loopback and the connections it accepted.
 final class SandboxServer: Sendable {
-    /// A sandbox is never to be reached from another machine.
+    /// A loopback address: a sandbox cannot be reached from another machine.
     static let address = "127.0.0.1"
 
     let port: Int
@@ -40,9 +40,9 @@ final class SandboxServer: Sendable {
         port = listener.localAddress?.port ?? 0
     }
 
-    /// Closes the listening socket and all connections, and interrupts requests that wait. It may be called twice.
+    /// Closes the listening socket and all connections, and cancels requests that wait. It may be called twice.
     func stop() async {
-        // Connections first: a request that is interrupted then has nobody to answer to.
+        // Close the connections first, so that a cancelled request sends no answer.
         for channel in [listener] + connections.take() { try? await channel.close().get() }
         connections.interruptRequests()
     }

@@ -3,12 +3,12 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// The connections that a sandbox has accepted, whatever carries them.
+/// The connections that a sandbox has accepted.
 final class ServerConnections: Sendable {
     private struct State {
-        /// In the order in which they were accepted.
+        /// The open connections, oldest first.
         var open: [(channel: any Channel, generation: Int)] = []
-        /// The connections of older generations were dropped.
+        /// The oldest generation that is still allowed; connections of older ones were dropped.
         var generation = 0
         var isStopped = false
     }
@@ -24,10 +24,11 @@ final class ServerConnections: Sendable {
         tls = try engine.certificate?.serverContext()
     }
 
-    /// Takes a connection and answers what comes on it; throws when the server has been stopped, or has dropped those of its
-    /// generation. Called on the channel's loop.
+    /// Accepts a connection and answers its requests. Throws if the server was stopped or has dropped the connections
+    /// of this generation. Called on the channel's event loop.
     ///
-    /// - Parameter authority: where the client has reached the sandbox, if it does not say so itself.
+    /// - Parameter authority: The host and port under which the client reached the sandbox, if its requests have no
+    ///   `Host`.
     func accept(_ channel: any Channel, authority: String) throws {
         engine.withState { $0.counters.connections += 1 }
         let responder = Responder(engine: engine)
@@ -58,7 +59,7 @@ final class ServerConnections: Sendable {
 
     // MARK: Stopping
 
-    /// Takes no more connections, and returns those that are open.
+    /// Accepts no more connections, and returns the open ones.
     func take() -> [any Channel] {
         state.withLockedValue { state in
             state.isStopped = true
@@ -68,7 +69,7 @@ final class ServerConnections: Sendable {
 
     func interruptRequests() { tasks.stop() }
 
-    /// Closes those of older generations.
+    /// Closes the connections of older generations.
     func drop(before generation: Int) {
         let dropped = state.withLockedValue { state in
             state.generation = generation

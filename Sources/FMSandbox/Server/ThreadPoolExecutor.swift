@@ -1,14 +1,14 @@
 import NIOPosix
 
-/// Runs the responder's tasks on threads of the sandbox itself. A test that blocks the threads of Swift's own pool (or the
-/// event loops of its client) while it waits for an answer then still gets one.
+/// Runs the responder's tasks on the sandbox's own threads. A test may block the threads of Swift's own pool, or the
+/// event loops of its client, while it waits for an answer; the answer still comes.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
 final class ThreadPoolExecutor: TaskExecutor {
     static let shared = ThreadPoolExecutor(threads: 8)
 
     private let pool: NIOThreadPool
 
-    /// The threads live as long as the process, as those of Swift's own pool do.
+    /// The threads live as long as the process, like those of Swift's own pool.
     private init(threads: Int) {
         pool = NIOThreadPool(numberOfThreads: threads)
         pool.start()
@@ -21,7 +21,7 @@ final class ThreadPoolExecutor: TaskExecutor {
     }
 }
 
-/// The event loops that sandboxes share, apart from those of the client under test.
+/// The event loops that all sandboxes share, separate from those of the client under test.
 enum SandboxLoops {
     static let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 }

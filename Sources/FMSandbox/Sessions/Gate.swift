@@ -1,11 +1,11 @@
 import NIOConcurrencyHelpers
 
-/// Who may enter and who waits, in the order they came.
+/// The order in which tasks enter: one is inside, the others wait in the order of their arrival.
 struct GateQueue: Equatable, Sendable {
     private(set) var isBusy = false
     private var waiting: [Int] = []
 
-    /// Whether this one may enter at once; otherwise it waits for its turn.
+    /// Returns whether the task may enter at once; otherwise it waits.
     mutating func enter(_ id: Int) -> Bool {
         guard isBusy else {
             isBusy = true
@@ -15,7 +15,7 @@ struct GateQueue: Equatable, Sendable {
         return false
     }
 
-    /// Who enters now that the one inside has left; nil if nobody waits.
+    /// Returns the task that enters after another has left; nil if none waits.
     mutating func leave() -> Int? {
         guard !waiting.isEmpty else {
             isBusy = false
@@ -25,7 +25,7 @@ struct GateQueue: Equatable, Sendable {
     }
 }
 
-/// Lets one task in at a time, in the order they came: a session is one queue.
+/// Runs one task at a time, in the order of arrival. Each session has one.
 final class Gate: Sendable {
     private struct State {
         var queue = GateQueue()

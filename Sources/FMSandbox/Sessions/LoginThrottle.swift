@@ -1,14 +1,14 @@
 import Foundation
 
-/// Counts wrong passwords, account by account, and tells which accounts are locked.
+/// Counts wrong passwords per account, and says which accounts are locked.
 ///
-/// Names that no account has are counted too: a refusal must not tell them from the others.
+/// Names without an account are counted too; otherwise a refusal would reveal which accounts exist.
 struct LoginThrottle: Sendable {
     struct Key: Hashable, Sendable {
         var database: Int
         var account: String
 
-        /// Account names are compared without case.
+        /// Account names are case-insensitive.
         init(database: Int, account: String) {
             self.database = database
             self.account = account.lowercased()

@@ -1,22 +1,22 @@
-/// The part of an identity provider: pairs of request id and identifier that may each log in once.
+/// The simulated identity provider: pairs of request id and identifier, each of which allows one login.
 struct OAuthProvider: Sendable {
-    /// A sign-in that has begun.
+    /// A sign-in that was started.
     struct Request: Sendable, Equatable {
-        /// What the client calls it; it comes back with the identifier.
+        /// The client's id of the sign-in, which is returned together with the identifier.
         var trackingId: String
-        /// Where the browser is sent when it is done; nil when nobody waits for it there.
+        /// The URL to which the browser is redirected after the sign-in; nil if the client gave none.
         var returnURL: String?
-        /// Who has signed in; nil until somebody has.
+        /// The account that has signed in; nil before that.
         var account: String?
     }
 
-    /// By request id, from the moment the "browser" has been sent to the provider's page.
+    /// The sign-ins by request id, from the moment at which the client received the URL of the sign-in page.
     private(set) var pending: [String: Request] = [:]
     private var requestCount = 0
 
     static let providerName = "Sandbox"
 
-    /// Starts a sign-in; the id goes into the login's `X-FM-Data-OAuth-Request-Id`.
+    /// Starts a sign-in. Returns the request id for the login's `X-FM-Data-OAuth-Request-Id`.
     mutating func begin(trackingId: String = "", returnURL: String? = nil) -> String {
         requestCount += 1
         let id = Scrambler.hex(32, seed: "oauth-request", number: requestCount, uppercase: true)
@@ -24,14 +24,14 @@ struct OAuthProvider: Sendable {
         return id
     }
 
-    /// Finishes the sign-in of an account, and returns the identifier for the login; nil for an unknown request.
+    /// Finishes the sign-in of an account. Returns the identifier for the login; nil if the request is unknown.
     mutating func signIn(account: String, requestId: String) -> String? {
         guard pending[requestId] != nil else { return nil }
         pending[requestId]?.account = account
         return Self.identifier(requestId: requestId)
     }
 
-    /// The account that a pair stands for.
+    /// The account of a pair of request id and identifier; nil if there is none.
     func account(requestId: String, identifier: String) -> String? {
         guard let account = pending[requestId]?.account, identifier == Self.identifier(requestId: requestId) else {
             return nil
@@ -39,7 +39,7 @@ struct OAuthProvider: Sendable {
         return account
     }
 
-    /// The account that a pair stands for; a pair is good for one login.
+    /// Consumes a pair and returns its account; a pair allows only one login.
     mutating func redeem(requestId: String, identifier: String) -> String? {
         guard let account = account(requestId: requestId, identifier: identifier) else { return nil }
         pending[requestId] = nil

@@ -1,9 +1,9 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// A Data API session: who is logged in to which database, and what lives as long as that.
+/// A Data API session: the database, the account that logged in, and the state that ends with the session.
 final class Session: Sendable {
-    /// What the client said about the files of data sources at login; it is looked at when such a file is first used.
+    /// A login's credentials for the file of a data source. They are checked when the file is first used.
     struct DataSourceLogin: Sendable {
         enum Credentials: Sendable {
             case account(name: String, password: String)
@@ -16,28 +16,29 @@ final class Session: Sendable {
 
     struct State: Sendable {
         var lastUsed: Date
-        /// When a logout that comes late ends it.
+        /// The time at which a delayed logout ends the session.
         var end: Date?
-        /// Whether its token is one of another host behind the same load balancer: it takes a place and can be logged out.
+        /// Whether its token is refused, as if the session were on another host behind the same load balancer. The
+        /// session still counts, and it can be logged out.
         var isRefused = false
         var globals: [Viewpoint.GlobalKey: FieldValue] = [:]
         /// `$$variables` of scripts.
         var variables: [String: String] = [:]
-        /// The found sets of tables, as finds and scripts left them; all records where there is none.
+        /// The found sets that finds and scripts left, by table; without one, the found set is all records.
         var foundSets: [Int: [Int]] = [:]
-        /// Whether it still has the window in which layouts are shown: a script may close it.
+        /// Whether the session still has the window that shows layouts; a script may close it.
         var hasWindow = true
-        /// Data-source files this session has opened, and what it may do in them.
+        /// The files of data sources that this session has opened, with its privileges in them.
         var openedDatabases: [Int: Solution.PrivilegeSet] = [:]
-        /// Data-source files that lack its account: nothing is to be seen of them.
+        /// The files of data sources that lack the session's account, so that none of their data is visible.
         var closedDatabases: Set<Int> = []
     }
 
-    /// Sessions are counted in the order of their logins.
+    /// The number of the session, in the order of logins.
     let number: Int
     let token: String
     let database: Int
-    /// The database name as the login wrote it; requests must write it the same way.
+    /// The database name as the login spelled it; requests must use the same spelling.
     let spelling: String
     let account: Solution.Account
     let privileges: Solution.PrivilegeSet

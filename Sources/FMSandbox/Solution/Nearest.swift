@@ -1,8 +1,8 @@
 extension Sequence<String> {
-    /// The word that somebody meant who wrote another one: the same in other case, or with at most two letters too many, too
-    /// few, replaced or swapped. Nil when none is near enough.
+    /// The word that was probably meant by `word`: the same in other case, or with at most two letters added, removed,
+    /// replaced or swapped. nil if none is near enough.
     package func nearest(to word: String) -> String? {
-        // Longer ones are no slips, and whoever writes them decides how long this takes.
+        // A longer word is no typing error, and its sender could make the computation arbitrarily slow.
         guard word.utf8.count <= 64 else { return nil }
         let letters = Array(word.lowercased())
         let tolerance = Swift.min(2, letters.count / 3)
@@ -12,7 +12,7 @@ extension Sequence<String> {
     }
 }
 
-/// How many letters have to be added, removed, replaced or swapped with their neighbours.
+/// The number of letters that must be added, removed, replaced or swapped with their neighbours.
 private func changes(from left: [Character], to right: [Character]) -> Int {
     var table = [Array(0...right.count)]
     for row in left.indices {

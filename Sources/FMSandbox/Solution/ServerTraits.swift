@@ -1,6 +1,6 @@
 import Foundation
 
-/// The server that a sandbox imitates, in the points where releases differ and sources disagree.
+/// The traits of the imitated server in which releases differ or sources disagree.
 struct ServerTraits: Equatable, Sendable {
     let version: Sandbox.ServerVersion
     let findPastEnd: Sandbox.FindPastEnd
@@ -16,7 +16,8 @@ struct ServerTraits: Equatable, Sendable {
     let keepAlive: Duration
     let compression: Bool
 
-    /// What the configuration says, else what the solutions say, else the default.
+    /// Takes each trait from the configuration, else from the solutions, else the default. Throws if solutions
+    /// contradict each other.
     init(_ configuration: Sandbox.Configuration, _ solutions: [Solution]) throws {
         func trait<Value: Equatable>(_ key: String, _ wanted: KeyPath<Solution.Server, Value?>) throws -> Value? {
             var trait: Value?

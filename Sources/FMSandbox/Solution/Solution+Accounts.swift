@@ -1,28 +1,28 @@
 extension Solution {
-    /// Somebody who may log in.
+    /// An account that may log in.
     public struct Account: Codable, Sendable {
-        /// How the account proves who it is.
+        /// How the account authenticates.
         public enum Kind: String, Codable, Sendable, CaseIterable {
-            /// Name and password, kept in the file.
+            /// Name and password, stored in the file.
             case fileMaker
-            /// An OAuth provider; the name is what the provider calls the user.
+            /// An OAuth provider; the name is the provider's name for the user.
             case oauth
             /// A Claris ID; the name is its e-mail address.
             case clarisID
         }
 
-        /// The account name, compared without case.
+        /// The account name; it is case-insensitive.
         public var name: String
-        /// The password. Empty for accounts that prove themselves elsewhere.
+        /// The password; empty for accounts that authenticate elsewhere.
         public var password: String
-        /// How it proves who it is. The default is ``Kind/fileMaker``.
+        /// How the account authenticates. The default is ``Kind/fileMaker``.
         public var kind: Kind
         /// The name of its privilege set. The default is `[Full Access]`.
         public var privilegeSet: String
-        /// Whether it may log in (210 otherwise). The default is true.
+        /// Whether it may log in; if not, logins fail with 210. The default is true.
         public var isActive: Bool
 
-        /// An account.
+        /// Creates an account.
         public init(
             name: String,
             password: String,
@@ -50,38 +50,39 @@ extension Solution {
         }
     }
 
-    /// What the accounts of this set may do.
+    /// The privileges of the accounts that have this set.
     public struct PrivilegeSet: Codable, Sendable {
         /// The name.
         public var name: String
-        /// Whether it has the extended privilege `fmrest`; without it there is no login (212).
+        /// Whether the set has the extended privilege `fmrest`; without it, logins fail with 212.
         public var allowsDataAPI: Bool
-        /// Whether it has the extended privilege `fmodata`; without it there is no OData call (212), where the sandbox has any.
+        /// Whether the set has the extended privilege `fmodata`; without it, OData calls fail with 212.
         public var allowsOData: Bool
-        /// Whether records may be created (200 otherwise).
+        /// Whether records may be created; if not, creating fails with 200.
         public var canCreate: Bool
-        /// Whether records may be changed (200 otherwise).
+        /// Whether records may be changed; if not, editing fails with 200.
         public var canEdit: Bool
-        /// Whether records may be deleted (200 otherwise).
+        /// Whether records may be deleted; if not, deleting fails with 200.
         public var canDelete: Bool
-        /// Whether scripts may be run (9 otherwise).
+        /// Whether scripts may be run; if not, running one fails with 9.
         public var canRunScripts: Bool
-        /// Layouts that are not to be seen (9 when asked for).
+        /// Layouts that are not visible; a request for one fails with 9.
         public var hiddenLayouts: [String]
-        /// Fields, as `Table::Field`, whose values are not to be seen: they read `<No Access>`, and 202 when written.
+        /// Fields, as `Table::Field`, whose values are not visible: they read as `<No Access>`, and writing them fails
+        /// with 202.
         public var hiddenFields: [String]
-        /// Fields, as `Table::Field`, that may be read but not changed (201).
+        /// Fields, as `Table::Field`, that may be read; changing them fails with 201.
         public var readOnlyFields: [String]
-        /// Which records of a table may be seen, by the table's name: those for which the formula is true. A table that
-        /// is not named shows all.
+        /// The visible records of a table, by the table's name: those for which the formula is true. All records of a
+        /// table without a formula are visible.
         ///
         ///     ["Orders": "Salesperson = Get ( AccountName )"]
         ///
-        /// Finds leave the others out. Where they are listed or related their fields read `<No Access>` and their
-        /// portals are empty. Asked for by their ids, changed, duplicated or deleted they answer 200.
+        /// Finds leave the other records out. In lists and as related records their fields read as `<No Access>` and
+        /// their portals are empty. Getting them by id, changing, duplicating or deleting them fails with 200.
         public var visibleRecords: [String: String]
 
-        /// A privilege set; everything is allowed unless said otherwise.
+        /// Creates a privilege set that allows everything by default.
         public init(
             name: String,
             allowsDataAPI: Bool = true,
@@ -109,7 +110,7 @@ extension Solution {
         }
 
         static let fullAccess = PrivilegeSet(name: "[Full Access]")
-        /// Of somebody who has no account.
+        /// The privileges in a file in which the session has no account.
         static let noAccess = PrivilegeSet(name: "[No Access]", canCreate: false, canEdit: false, canDelete: false)
         static let readOnlyAccess = PrivilegeSet(
             name: "[Read-Only Access]",

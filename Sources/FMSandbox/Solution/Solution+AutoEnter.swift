@@ -1,33 +1,33 @@
 extension Solution {
-    /// What FileMaker enters by itself.
+    /// A value that FileMaker enters automatically.
     public enum AutoEnter: Codable, Sendable, Equatable {
         /// The next serial number; see ``Field/nextSerial``.
         case serial
-        /// The day the record was created.
+        /// The date on which the record was created.
         case creationDate
         /// The time the record was created.
         case creationTime
-        /// The day and time the record was created.
+        /// The date and time at which the record was created.
         case creationTimestamp
         /// The account that created the record.
         case creationAccount
-        /// The day of the last change.
+        /// The date of the last change.
         case modificationDate
         /// The time of the last change.
         case modificationTime
-        /// The day and time of the last change.
+        /// The date and time of the last change.
         case modificationTimestamp
         /// The account that made the last change.
         case modificationAccount
-        /// A text that no other record holds; the sandbox counts instead of drawing at random.
+        /// A text that no other record has. The sandbox derives it from a counter.
         case uuid
-        /// Always this: `{"constant": "open"}`.
+        /// A constant: `{"constant": "open"}`.
         case constant(String)
-        /// What a formula gives of the new record: `{"calculation": "First & Last"}`. It is worked out again when a field
-        /// that it names is changed, for as long as the field is empty, or whatever it holds with `"replacesExisting": true`.
+        /// The result of a formula for the new record: `{"calculation": "First & Last"}`. It is evaluated again when a
+        /// field in the formula changes, but replaces a value only with `"replacesExisting": true`.
         case calculation(String, replacesExisting: Bool = false)
 
-        /// Those that a solution file names with a word.
+        /// The values that a solution file writes as a word.
         enum Word: String, CaseIterable {
             case serial, creationDate, creationTime, creationTimestamp, creationAccount
             case modificationDate, modificationTime, modificationTimestamp, modificationAccount, uuid
@@ -83,7 +83,7 @@ extension Solution {
             )
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             if let word = Word.allCases.first(where: { $0.entry == self }) {
                 var container = encoder.singleValueContainer()

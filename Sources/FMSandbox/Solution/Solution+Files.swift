@@ -1,10 +1,10 @@
 public import Foundation
 
 extension Solution {
-    /// Reads a solution from a JSON file, and the records that it keeps in CSV or JSON files beside it.
+    /// Loads a solution from a JSON file, with the records that it keeps in CSV or JSON files next to it.
     ///
-    /// Throws ``SolutionError``, which names the file and the place in it: as a path of keys, and in a text that is no JSON
-    /// as line and column.
+    /// Throws ``SolutionError``, which names the file and the place in it: a path of keys, or line and column if the
+    /// text is not JSON.
     public static func load(from file: URL) throws -> Solution {
         var solution: Solution = try decode(Solution.self, from: file)
         for index in solution.tables.indices {
@@ -22,13 +22,14 @@ extension Solution {
             case "csv": solution.tables[index].records += try records(fromCSV: url)
             default: throw failure("expected a name that ends in .json or .csv")
             }
-            // The records are the solution's own now; saved and loaded again, they must not come twice.
+            // The records are part of the solution now; if it is saved and loaded again, they must not be added twice.
             solution.tables[index].recordsFile = nil
         }
         return solution
     }
 
-    /// The first line names the fields (`$recordId`, `$modId` and `$locked` among them, if need be); RFC 4180 says the rest.
+    /// Reads records from CSV (RFC 4180). The first line has the field names, and `$recordId`, `$modId` or `$locked` if
+    /// needed.
     private static func records(fromCSV file: URL) throws -> [Record] {
         guard let text = String(validating: try contents(of: file), as: UTF8.self) else {
             throw SolutionError(solution: file.givenPath, path: "", reason: "expected UTF-8")
@@ -66,8 +67,8 @@ extension Solution {
         }
     }
 
-    /// Writes the solution as JSON, keys sorted, as ``load(from:)`` reads it. Scripts written in Swift keep their names
-    /// only.
+    /// Saves the solution as JSON with sorted keys, in the format that ``load(from:)`` reads. A script in Swift is
+    /// saved with its name only.
     public func save(to file: URL) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -89,10 +90,10 @@ enum CSV {
         var line = 1
         var inQuotes = false
         var wasQuoted = false
-        // A byte-order mark is what some spreadsheets begin with.
+        // Some spreadsheets write a byte-order mark first.
         var characters = (text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text)[...]
         func finishRow() {
-            // An empty line is no record.
+            // An empty line is not a record.
             if !(row.isEmpty && value.isEmpty && !wasQuoted) { rows.append(row + [value]) }
             (row, value, wasQuoted) = ([], "", false)
         }

@@ -1,33 +1,33 @@
 import Foundation
 
 extension Solution {
-    /// Adds a table and a layout `Jobs` (`Id`, `Key`, `Payload`, `Result`) and a script `Run Job`, which carries out many writes at
-    /// once: a client creates a record with the job in `Payload` and names the script in the same request. `Key` is unique, and
-    /// the client's.
+    /// Adds a table and a layout `Jobs` (`Id`, `Key`, `Payload`, `Result`) and a script `Run Job`, which performs many
+    /// writes at once. A client creates a record with the job in `Payload` and names the script in the same request.
+    /// `Key` is unique, and set by the client.
     ///
     ///     var solution = Solution.sample
     ///     solution.addJobs()
     ///     // POST layouts/Jobs/records
     ///     // {"fieldData": {"Payload": "{\"layout\":\"Contacts\",\"rows\":[…]}"}, "script": "Run Job"}
     ///
-    /// A job is an object with `layout`, `rows` and `atomic`. A row has an `op` (`create`, `edit` or `delete`), for the last two an
-    /// `id`, and if it is to hold the `mod` that the record must have; `fields` are the values by name:
+    /// A job is an object with `layout`, `rows` and `atomic`. A row has an `op` (`create`, `edit` or `delete`), for the
+    /// last two an `id` and optionally the expected modId `mod`, and `fields`, the values by name:
     ///
     ///     {"layout": "Contacts", "rows": [
     ///         {"op": "create", "fields": {"Name": "Ada", "City": "London"}},
     ///         {"op": "edit", "id": "3", "mod": "2", "fields": {"City": "Kiel"}},
     ///         {"op": "delete", "id": "7"}]}
     ///
-    /// The result, which is the script's and is written to `Result`, has an element for each row:
-    /// `[{"i":0,"id":"58","mod":"0"},{"i":1,"id":"3","mod":"3"},{"i":2,"id":"7"}]`. A job is one transaction: when a row fails nothing
-    /// of it has happened, the result is one element with the number of that row and the code, `[{"i":1,"err":504}]`, and the
-    /// script's error is that code. With `"atomic": false` each row is a transaction of its own, and those that failed have their
-    /// `err` among the others.
+    /// The result of the script, which is also written to `Result`, has an element for each row:
+    /// `[{"i":0,"id":"58","mod":"0"},{"i":1,"id":"3","mod":"3"},{"i":2,"id":"7"}]`. A job is one transaction. If a row
+    /// fails, nothing is changed; the result is one element with the number of that row and the code,
+    /// `[{"i":1,"err":504}]`, and the script's error is that code. With `"atomic": false` each row is a transaction of
+    /// its own, and the result has an element with `err` for each row that failed.
     ///
-    /// Codes of its own are 5000 for a payload that is no job, 5001 for an unknown `op`, and 5306 for another `mod`. The job may
-    /// also be the parameter of the script; then no record is written. The solution must have no layout, table or script of
-    /// these names, nor scripts `Run Rows` and `Run Row`, which belong to it. They are the solution file `Jobs.json` among the
-    /// module's resources, to be read as an example of scripts in steps.
+    /// The job's own codes are 5000 for a payload that is not a job, 5001 for an unknown `op`, and 5306 for a different
+    /// `mod`. The job may also be the parameter of the script; then no record is written. The solution must not have a
+    /// layout, table or script of these names, nor scripts `Run Rows` and `Run Row`, which belong to the job. All of it
+    /// is in the solution file `Jobs.json` among the module's resources, which is also an example of scripts in steps.
     public mutating func addJobs() {
         tables += Self.jobs.tables
         layouts += Self.jobs.layouts

@@ -6,7 +6,7 @@ extension Solution {
         /// A folder of layouts and folders.
         indirect case folder(String, [LayoutItem])
 
-        /// A folder has the keys `folder` and `items`; everything else is a layout.
+        /// Decodes an entry. A folder has the keys `folder` and `items`; everything else is a layout.
         public init(from decoder: any Decoder) throws {
             if let folder = try FolderKeys.name(in: decoder) {
                 let container = try decoder.strictContainer(keyedBy: FolderKeys.self)
@@ -16,7 +16,7 @@ extension Solution {
             }
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             switch self {
             case .layout(let layout): try layout.encode(to: encoder)
@@ -35,9 +35,9 @@ extension Solution {
         }
     }
 
-    /// A layout: the only window through which a client sees records.
+    /// A layout. Clients can access records only through layouts.
     public struct Layout: Codable, Sendable {
-        /// How the layout shows records; with `v1` it decides how many portal rows are sent.
+        /// How the layout shows records. With `v1` it decides how many portal rows are sent.
         public enum View: String, Codable, Sendable, CaseIterable {
             /// One record at a time: all rows of a portal.
             case form
@@ -56,7 +56,7 @@ extension Solution {
         /// How it shows records. The default is ``View/form``.
         public var view: View
 
-        /// A layout over a table occurrence.
+        /// Creates a layout of a table occurrence.
         public init(
             name: String,
             table: String,
@@ -86,7 +86,7 @@ extension Solution {
 
     /// A field on a layout.
     public struct LayoutField: Codable, Sendable, ExpressibleByStringLiteral {
-        /// How the field is shown, as the layout metadata tells it.
+        /// The control style of the field, as in the layout metadata.
         public enum Display: String, Codable, Sendable, CaseIterable {
             /// An edit box.
             case editText
@@ -106,19 +106,20 @@ extension Solution {
             case secureText
         }
 
-        /// The field: bare for the layout's own table occurrence, otherwise `Occurrence::Field`. An empty name stands for an
-        /// object whose field was deleted; answers show it as an empty value without a name, as real ones do.
+        /// The field: unqualified if it is in the layout's own table occurrence, otherwise `Occurrence::Field`. An
+        /// empty name stands for an object whose field was deleted; answers have an empty value without a name for it,
+        /// as real ones do.
         public var field: String
         /// How it is shown. The default is ``Display/editText``.
         public var display: Display
-        /// The value list it uses.
+        /// The name of the field's value list, if it has one.
         public var valueList: String?
         /// The first repetition shown. The default is 1.
         public var firstRepetition: Int
-        /// The last repetition shown; all by default.
+        /// The last repetition shown. If nil (the default), all are shown.
         public var lastRepetition: Int?
 
-        /// A field on a layout.
+        /// Creates a field on a layout.
         public init(
             _ field: String,
             display: Display = .editText,
@@ -161,22 +162,23 @@ extension Solution {
     public struct Portal: Codable, Sendable {
         /// The table occurrence whose records it shows.
         public var table: String
-        /// Its object name, which then names it in requests and answers.
+        /// The object name. If there is one, requests and answers name the portal by it.
         public var name: String?
         /// The fields of a row, each as `Occurrence::Field`.
         public var fields: [LayoutField]
         /// The first row it shows. The default is 1.
         public var firstRow: Int
-        /// How many rows it shows without scrolling; a portal that scrolls (nil, the default) shows all.
+        /// The number of rows that it shows without scrolling. If nil (the default), the portal scrolls and shows all
+        /// rows.
         public var rowCount: Int?
-        /// The order of its rows; that of the relationship by default.
+        /// The sort order of its rows. The default is the relationship's.
         public var sort: [SortOrder]
         /// A formula that must be true for a row to be shown.
         public var filter: String?
         /// Whether rows may be deleted through the portal. The default is true.
         public var allowsDeletion: Bool
 
-        /// A portal over a table occurrence.
+        /// Creates a portal for a table occurrence.
         public init(
             table: String,
             name: String? = nil,
@@ -220,7 +222,7 @@ extension Solution {
 enum FolderKeys: String, CodingKey, CaseIterable {
     case folder, items
 
-    /// The folder's name, or nil when the decoder stands before something else than a folder.
+    /// The folder's name; nil if the decoder's value is not a folder.
     static func name(in decoder: any Decoder) throws -> String? {
         try decoder.container(keyedBy: FolderKeys.self).decodeIfPresent(String.self, forKey: .folder)
     }

@@ -1,14 +1,14 @@
 extension Solution {
-    /// A table occurrence: a table under a name of its own in the relationship graph.
+    /// A table occurrence: a table under its own name in the relationship graph.
     public struct Occurrence: Codable, Sendable {
         /// The name that qualifies its fields: `name::Field`.
         public var name: String
-        /// The table it shows.
+        /// The name of the table.
         public var table: String
-        /// The data source whose table it is, if it is not this file's own.
+        /// The data source that has the table; nil if it is in this file.
         public var dataSource: String?
 
-        /// A table occurrence.
+        /// Creates a table occurrence.
         public init(name: String, table: String, dataSource: String? = nil) {
             self.name = name
             self.table = table
@@ -30,7 +30,7 @@ extension Solution {
     public struct Relationship: Codable, Sendable {
         /// How two match fields are compared.
         public enum Comparison: String, Codable, Sendable, CaseIterable {
-            /// Equal. A match field that holds several lines matches by any of them.
+            /// Equal. A match field with several lines matches if any of them does.
             case equal = "="
             /// Different.
             case notEqual = "≠"
@@ -52,10 +52,10 @@ extension Solution {
             public var left: String
             /// The field of the right occurrence.
             public var right: String
-            /// How they are compared.
+            /// How the two fields are compared.
             public var comparison: Comparison
 
-            /// A pair of match fields.
+            /// Creates a pair of match fields.
             public init(_ left: String, _ right: String, comparison: Comparison = .equal) {
                 self.left = left
                 self.right = right
@@ -73,7 +73,7 @@ extension Solution {
             }
         }
 
-        /// What one side of a relationship allows.
+        /// The settings for one side of a relationship.
         public struct Rules: Codable, Sendable, Equatable {
             /// Whether records of this side can be created through the relationship.
             public var allowsCreation: Bool
@@ -82,7 +82,7 @@ extension Solution {
             /// The order in which related records of this side appear.
             public var sort: [SortOrder]
 
-            /// The rules of one side.
+            /// Creates the settings for one side.
             public init(allowsCreation: Bool = false, deletesWithOther: Bool = false, sort: [SortOrder] = []) {
                 self.allowsCreation = allowsCreation
                 self.deletesWithOther = deletesWithOther
@@ -106,12 +106,12 @@ extension Solution {
         public var right: String
         /// The match fields.
         public var matches: [Match]
-        /// What the left side allows.
+        /// The settings for the left side.
         public var leftRules: Rules
-        /// What the right side allows.
+        /// The settings for the right side.
         public var rightRules: Rules
 
-        /// A relationship between two occurrences.
+        /// Creates a relationship between two table occurrences.
         public init(
             _ left: String,
             _ right: String,
@@ -141,12 +141,12 @@ extension Solution {
 
     /// One field of a sort order.
     public struct SortOrder: Codable, Sendable, Equatable {
-        /// The field, bare or as `Occurrence::Field`.
+        /// The field, unqualified or as `Occurrence::Field`.
         public var field: String
         /// `ascend`, `descend` or the name of a value list. The default is `ascend`.
         public var order: String
 
-        /// A field to sort by.
+        /// Creates a field of a sort order.
         public init(_ field: String, _ order: String = "ascend") {
             self.field = field
             self.order = order
@@ -162,14 +162,14 @@ extension Solution {
         }
     }
 
-    /// Another hosted file whose tables this one shows.
+    /// Another hosted file, whose tables this file uses.
     public struct DataSource: Codable, Sendable {
         /// The name by which occurrences refer to it.
         public var name: String
         /// The database on the same host.
         public var database: String
 
-        /// A data source.
+        /// Creates a data source.
         public init(name: String, database: String) {
             self.name = name
             self.database = database
@@ -193,18 +193,18 @@ extension Solution {
         public var values: [String]?
         /// The field whose values make the list, as `Occurrence::Field`.
         public var field: String?
-        /// A second field whose value is shown instead, as `Occurrence::Field`.
+        /// A second field, whose value is shown in place of the first one's, as `Occurrence::Field`.
         public var displayField: String?
-        /// The occurrence from which related values only are listed.
+        /// The occurrence from which the list shows related values only.
         public var relatedFrom: String?
 
-        /// A list of fixed values.
+        /// Creates a list of fixed values.
         public init(name: String, values: [String]) {
             self.name = name
             self.values = values
         }
 
-        /// A list of the values of a field, in ascending order, each once.
+        /// Creates a list of the values of a field, in ascending order and without repetitions.
         public init(name: String, field: String, displayField: String? = nil, relatedFrom: String? = nil) {
             self.name = name
             self.field = field

@@ -6,7 +6,7 @@ extension Solution {
         /// A folder of scripts and folders.
         indirect case folder(String, [ScriptItem])
 
-        /// A folder has the keys `folder` and `items`; everything else is a script.
+        /// Decodes an entry. A folder has the keys `folder` and `items`; everything else is a script.
         public init(from decoder: any Decoder) throws {
             if (try? decoder.singleValueContainer().decode(String.self)) == nil,
                 let folder = try FolderKeys.name(in: decoder)
@@ -18,7 +18,7 @@ extension Solution {
             }
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             switch self {
             case .script(let script): try script.encode(to: encoder)
@@ -39,15 +39,15 @@ extension Solution {
         func contains(name: String) -> Bool { scripts.contains { $0.name == name } }
     }
 
-    /// A script: a name and steps. One without steps returns nothing and succeeds, unless ``Solution/addScript(_:_:)`` gave
-    /// it code.
+    /// A script: a name and steps. A script without steps returns nothing and succeeds, unless
+    /// ``Solution/addScript(_:_:)`` gave it a Swift closure.
     public struct Script: Codable, Sendable {
         /// The name.
         public var name: String
-        /// What it does, step by step.
+        /// The steps in order.
         public var steps: [Step]
 
-        /// A script of the given steps.
+        /// Creates a script of the given steps.
         public init(name: String, steps: [Step] = []) {
             self.name = name
             self.steps = steps
@@ -69,15 +69,15 @@ extension Solution {
         }
     }
 
-    /// A number in a script step: itself, or a formula that gives it.
+    /// A number in a script step: a constant, or a formula.
     ///
-    /// In Swift as in JSON it is written plainly: `.wait(0.5)`, `.wait("Get ( ScriptParameter )")`.
+    /// Swift code and JSON use plain literals: `.wait(0.5)`, `.wait("Get ( ScriptParameter )")`.
     public enum Quantity: Codable, Sendable, Equatable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
         ExpressibleByStringLiteral
     {
         /// The number.
         case number(Double)
-        /// A formula, worked out when the step runs.
+        /// A formula, evaluated when the step runs.
         case formula(String)
 
         /// A number.
@@ -87,7 +87,7 @@ extension Solution {
         /// A formula.
         public init(stringLiteral value: String) { self = .formula(value) }
 
-        /// Reads a JSON number or, as a string, a formula.
+        /// Reads a JSON number, or a formula from a string.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let text = try? container.decode(String.self) {
@@ -97,7 +97,7 @@ extension Solution {
             }
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {

@@ -1,41 +1,44 @@
 public import Foundation
 
 extension Solution {
-    /// What a solution asks of the server that hosts it: the release to imitate, the answer to what sources disagree about, and
-    /// settings of the host. ``Sandbox/Configuration`` goes before it; two solutions of one sandbox must not ask for different things.
+    /// A solution's settings for the server that hosts it: the release to imitate, behaviour on which sources disagree,
+    /// and settings of the host. ``Sandbox/Configuration`` overrides them. Two solutions of one sandbox must not have
+    /// different values.
     public struct Server: Codable, Sendable, Equatable {
         /// The release to imitate. The default is ``Sandbox/ServerVersion/v22``.
         public var version: Sandbox.ServerVersion?
-        /// What a find answers whose offset lies past the end. The default is ``Sandbox/FindPastEnd/noRecordsMatch``.
+        /// The answer to a find whose offset lies past the end. The default is ``Sandbox/FindPastEnd/noRecordsMatch``.
         public var findPastEnd: Sandbox.FindPastEnd?
-        /// Whether the names of layouts, fields, portals, scripts and value lists in requests may be written in any case. The
+        /// Whether requests may write the names of layouts, fields, portals, scripts and value lists in any case. The
         /// default is false.
         public var ignoresNameCase: Bool?
-        /// Whether creating a record with portal rows answers `newPortalRecordInfo`, as editing one does. The default is
-        /// false.
+        /// Whether the answer to creating a record with portal rows has `newPortalRecordInfo`, as the answer to an edit
+        /// has. The default is false.
         public var newPortalRecordInfoOnCreate: Bool?
-        /// What calls answer that need a data source whose file lacks the session's account. The default is
+        /// The answer to calls that need a data source whose file lacks the session's account. The default is
         /// ``Sandbox/DataSourceWithoutAccount/emptyValues``.
         public var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
-        /// What stands between day and time of timestamps in ISO 8601. The default is ``Sandbox/ISOTimestampSeparator/letter``.
+        /// The character between date and time of ISO 8601 timestamps. The default is
+        /// ``Sandbox/ISOTimestampSeparator/letter``.
         public var isoTimestampSeparator: Sandbox.ISOTimestampSeparator?
-        /// Which dates criteria may hold when dates travel in ISO 8601. The default is ``Sandbox/CriterionDates/usAndISO``.
+        /// The date formats that find criteria may use if the request's dates are in ISO 8601. The default is
+        /// ``Sandbox/CriterionDates/usAndISO``.
         public var isoCriterionDates: Sandbox.CriterionDates?
         /// How the fields of portal rows are named. The default is ``Sandbox/PortalFieldNames/qualified``.
         public var portalFieldNames: Sandbox.PortalFieldNames?
-        /// How containers are streamed; in JSON `openContainers`, true or false. The default is
+        /// How containers are streamed. In JSON it is `openContainers`, true or false. The default is
         /// ``Sandbox/ContainerStreaming/authenticated``.
         public var containerStreaming: Sandbox.ContainerStreaming?
-        /// The time zone of the host's wall clock; in JSON its name: `Europe/Berlin`. The default is UTC.
+        /// The time zone of the host's wall clock, in JSON by name: `Europe/Berlin`. The default is UTC.
         public var timeZone: TimeZone?
-        /// How long a session lives after its last request; in JSON seconds. The default is 15 minutes.
+        /// How long an idle session lives after its last request, in JSON as seconds. The default is 15 minutes.
         public var sessionLifetime: Duration?
-        /// How long a connection without a request is kept open; in JSON seconds. The default is 5 s.
+        /// How long an idle connection stays open, in JSON as seconds. The default is 5 s.
         public var keepAlive: Duration?
         /// Whether bodies over 1 KB are compressed for clients that accept gzip. The default is true.
         public var compression: Bool?
 
-        /// Requests to the server; nil where the solution does not care.
+        /// Creates the settings; nil leaves a setting to the default.
         public init(
             version: Sandbox.ServerVersion? = nil,
             findPastEnd: Sandbox.FindPastEnd? = nil,
@@ -113,7 +116,7 @@ extension Solution {
             compression = try container.decodeIfPresent(Bool.self, forKey: .compression)
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encodeIfPresent(version, forKey: .version)
@@ -134,7 +137,7 @@ extension Solution {
 }
 
 extension KeyedDecodingContainer {
-    /// A duration in seconds, more than nothing and no more than a year.
+    /// A duration in seconds, more than 0 and at most a year.
     fileprivate func decodeSecondsIfPresent(forKey key: Key) throws -> Duration? {
         guard let seconds = try decodeIfPresent(Double.self, forKey: key) else { return nil }
         guard seconds > 0, seconds <= 31_536_000 else {

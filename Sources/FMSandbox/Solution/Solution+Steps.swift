@@ -1,8 +1,8 @@
 extension Solution {
     /// One step of a script declared in data. Values and conditions are formulas.
     ///
-    /// A transaction is what FileMaker makes of it: the steps between Open Transaction and Commit Transaction, which stand in one
-    /// list, happen as a whole or not at all.
+    /// Transactions work as in FileMaker: the changes of the steps between Open Transaction and Commit Transaction,
+    /// which must be in the same list, are made as a whole or not at all.
     ///
     /// ```swift
     /// let steps: [Solution.Step] = [
@@ -16,76 +16,83 @@ extension Solution {
     /// print(steps.count, "steps")                                 // 6 steps
     /// ```
     public indirect enum Step: Codable, Sendable, Equatable {
-        /// Sets a field of the current record, a global field, or a `$variable`: `{"set": "Name", "to": "Upper ( Name )"}`.
+        /// Sets a field of the current record, a global field, or a `$variable`:
+        /// `{"set": "Name", "to": "Upper ( Name )"}`.
         case set(String, to: String)
-        /// Sets a field whose name a formula gives: `{"setFieldByName": "$name", "to": "$value"}`.
+        /// Sets a field whose name is the value of a formula: `{"setFieldByName": "$name", "to": "$value"}`.
         case setFieldByName(String, to: String)
-        /// Ends the script with a result, and with an error code if there is one: `{"exit": "Get ( ScriptParameter )"}`,
-        /// `{"exit": "\"half\"", "error": 5}`. Without one the last error stays what it is.
+        /// Ends the script with a result and optionally an error code: `{"exit": "Get ( ScriptParameter )"}`,
+        /// `{"exit": "\"half\"", "error": 5}`. Without a code the last error is kept.
         case exit(String, error: Quantity? = nil)
-        /// Ends the script with a result that is a text with formulas in it, and with an error code if there is one:
+        /// Ends the script with a result that is a text with embedded formulas, and optionally an error code:
         /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
         case template(String, error: Quantity? = nil)
-        /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. What is no number
-        /// is error -1.
+        /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. If the value
+        /// is not a number, the error is -1.
         case error(Quantity)
-        /// Runs steps once per record of the found set; afterwards the last error is 101, as after FileMaker's own loop that
-        /// exits after the last record: `{"loop": […]}`.
+        /// Runs steps once per record of the found set: `{"loop": […]}`. Afterwards the last error is 101, as after
+        /// FileMaker's own loop that exits after the last record.
         case loop([Step])
-        /// Runs steps again and again, as FileMaker's loop does that goes to no record, until an ``exitLoopIf(_:)`` ends it:
+        /// Runs steps repeatedly until an ``exitLoopIf(_:)`` ends it, like a loop in FileMaker that goes to no record:
         /// `{"repeat": [{"exitLoopIf": "$i ≥ 10"}, …]}`.
         case repeating([Step])
-        /// Leaves the innermost loop when a formula is true: `{"exitLoopIf": "$i ≥ 10"}`.
+        /// Exits the innermost loop if a formula is true: `{"exitLoopIf": "$i ≥ 10"}`.
         case exitLoopIf(String)
         /// Runs one of two lists of steps: `{"if": "Total > 5", "then": […], "else": […]}`.
         case branch(String, then: [Step], else: [Step])
-        /// Runs another script, with a parameter if there is one: `{"performScript": "Run Row", "parameter": "$row"}`.
-        /// `Get ( ScriptResult )` is its result, `Get ( LastError )` its last error.
+        /// Runs another script, optionally with a parameter: `{"performScript": "Run Row", "parameter": "$row"}`.
+        /// Afterwards `Get ( ScriptResult )` is its result and `Get ( LastError )` its last error.
         case performScript(String, parameter: String? = nil)
-        /// Opens a transaction: `{"openTransaction": true}`. The steps up to the ``commitTransaction`` of the same list are part of
-        /// it. What they create, change and delete others see after the commit; until then the records are in use (301). Serial
-        /// numbers are given at once, everything else that fields enter by themselves at the commit. Records are validated
-        /// when they are left and when they are committed. Global fields are not part of it.
+        /// Opens a transaction: `{"openTransaction": true}`. The steps up to the ``commitTransaction`` in the same list
+        /// are part of it. Others see the changes after the commit; until then the records are in use (301). Serial
+        /// numbers are assigned at once, other auto-enter values at the commit. Records are validated when the script
+        /// leaves them and at the commit. Global fields are not part of the transaction.
         ///
-        /// In a transaction of a script that performs this one it is error 3, and the steps are part of that one.
+        /// If a script that performs this one has opened a transaction, this step is error 3, and the steps are part of
+        /// that transaction.
         case openTransaction
-        /// Commits the transaction: `{"commitTransaction": true}`. When a record does not pass validation all is reverted, and
-        /// the last error says why. A transaction whose script ends before is reverted.
+        /// Commits the transaction: `{"commitTransaction": true}`. If a record fails validation, all changes are
+        /// reverted, and the last error is the validation's. A transaction whose script ends before the commit is
+        /// reverted.
         case commitTransaction
-        /// Reverts the transaction, whichever script opened it, and goes on after its ``commitTransaction``:
-        /// `{"revertTransaction": true}`, `{"revertTransaction": "Get ( LastError ) ≠ 0"}`. An error code from 5000 to 5499 becomes
-        /// the last error: `{"revertTransaction": "Count > Stock", "error": 5001}`; otherwise the last error stays. Record ids
-        /// and serial numbers are not given back. Error 3 where there is no transaction.
+        /// Reverts the transaction, whichever script opened it, and continues after its ``commitTransaction``:
+        /// `{"revertTransaction": true}`, `{"revertTransaction": "Get ( LastError ) ≠ 0"}`. An error code from 5000 to
+        /// 5499 becomes the last error: `{"revertTransaction": "Count > Stock", "error": 5001}`; otherwise the last
+        /// error is kept. Record ids and serial numbers stay used. Error 3 if no transaction is open.
         case revertTransaction(if: String? = nil, error: Quantity? = nil)
-        /// Whether errors of rights (200 to 204) and validation (500 to 513) revert the transaction by themselves, as they do
-        /// unless a script says otherwise: `{"setRevertTransactionOnError": false}`.
+        /// Sets whether errors of privileges (200 to 204) and validation (500 to 513) revert the transaction
+        /// automatically, which is the default: `{"setRevertTransactionOnError": false}`.
         case setRevertTransactionOnError(Bool)
-        /// Validates the current record of a transaction: `{"commitRecords": true}`. Elsewhere every step is a commit.
+        /// Validates the current record of a transaction: `{"commitRecords": true}`. Outside a transaction every step
+        /// is a commit.
         case commitRecords
-        /// Goes to the layout of that name: `{"goToLayout": "Zones"}`. Formulas may stand in it: `{"goToLayout": "<<$layout>>"}`.
+        /// Goes to the layout of that name: `{"goToLayout": "Zones"}`. The name may contain formulas:
+        /// `{"goToLayout": "<<$layout>>"}`.
         case goToLayout(String)
-        /// Finds the records with the ids that a formula gives, on lines of their own or as a JSON array:
-        /// `{"goToListOfRecords": "$ids"}`. Error 101 when none of them is there.
+        /// Finds the records with the ids in the value of a formula, one per line or as a JSON array:
+        /// `{"goToListOfRecords": "$ids"}`. Error 101 if none of them exists.
         case goToListOfRecords(String)
         /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
         case constrain(String)
-        /// Finds records, with requests like those of `_find`: `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit":
-        /// "true"}]}`. Criteria are texts with formulas in them, and fields are seen from the layout, on it or not. A find of
-        /// nothing leaves an empty found set and error 401.
+        /// Finds records, with requests like those of `_find`:
+        /// `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit": "true"}]}`. Criteria are texts with embedded
+        /// formulas. Fields are related to the layout's table and need not be on the layout. If nothing is found, the
+        /// found set is empty and the error is 401.
         case find([[String: String]])
-        /// Takes the current record out of the found set: `{"omitRecord": true}`.
+        /// Removes the current record from the found set: `{"omitRecord": true}`.
         case omitRecord
         /// Finds all records: `{"showAll": true}`.
         case showAll
-        /// Creates a record and makes it the current one: `{"newRecord": true}`.
+        /// Creates a record and makes it the current record: `{"newRecord": true}`.
         case newRecord
         /// Deletes the current record: `{"deleteRecord": true}`.
         case deleteRecord
-        /// Closes the session's window, and commits its transaction: `{"closeWindow": true}`. Every later request of the session
-        /// that needs a layout is error 112; a client must log in anew.
+        /// Commits the open transaction and closes the session's window: `{"closeWindow": true}`. Later requests of the
+        /// session that need a layout are error 112; the client must log in again.
         case closeWindow
-        /// Waits, in seconds of the sandbox's clock: `{"wait": 0.5}`, `{"wait": "Get ( ScriptParameter )"}`. What is no
-        /// number, or negative, waits not at all, and nothing waits for longer than a day.
+        /// Waits for a number of seconds on the sandbox's clock: `{"wait": 0.5}`,
+        /// `{"wait": "Get ( ScriptParameter )"}`. A negative value or one that is not a number does not wait; the
+        /// maximum is a day.
         case wait(Quantity)
     }
 }
@@ -97,7 +104,7 @@ extension Solution.Step {
         case setRevertTransactionOnError, commitRecords, goToLayout, goToListOfRecords, constrain, showAll, newRecord
         case find, omitRecord, deleteRecord, closeWindow, wait
 
-        /// The keys that may stand beside one that names a step.
+        /// The keys that may be next to the key of a step; nil if the key names no step.
         var companions: Set<CodingKeys>? {
             switch self {
             case .set, .setFieldByName: [.to]
@@ -113,7 +120,7 @@ extension Solution.Step {
         }
     }
 
-    /// The steps that are all said with their key, which is `true`.
+    /// The steps that consist of their key with the value `true`.
     private static let plain: [(key: CodingKeys, step: Self)] = [
         (.openTransaction, .openTransaction), (.commitTransaction, .commitTransaction),
         (.commitRecords, .commitRecords), (.omitRecord, .omitRecord), (.closeWindow, .closeWindow),
@@ -121,7 +128,7 @@ extension Solution.Step {
         (.deleteRecord, .deleteRecord),
     ]
 
-    /// Reads the form that each case documents. Keys of two steps in one object are an error.
+    /// Reads the format that each case documents. Keys of two steps in one object are an error.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
         let keys = Set(container.allKeys)
@@ -187,7 +194,7 @@ extension Solution.Step {
         .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not a script step"))
     }
 
-    /// Writes what ``init(from:)`` reads.
+    /// Writes the format that ``init(from:)`` reads.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         if let plain = Self.plain.first(where: { $0.step == self }) {

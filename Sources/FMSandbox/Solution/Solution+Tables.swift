@@ -9,16 +9,16 @@ extension Solution {
         public var fields: [Field]
         /// The records in their order of creation.
         public var records: [Record]
-        /// The values of its global fields, by name, for sessions that have set none of their own.
+        /// The values of its global fields by name. A session uses them until it sets its own.
         public var globals: [String: String]
-        /// The id of the next record. The default is one more than the last: ids are never used again, so a table whose last
-        /// record is gone must say so.
+        /// The id of the next record. The default is one more than the last id. Ids are never used again, so it must be
+        /// set if the table's last record was deleted.
         public var nextRecordId: Int?
-        /// A CSV or JSON file beside the solution file that holds further records. ``Solution/load(from:)`` moves them into
-        /// ``records`` and leaves nil here.
+        /// A CSV or JSON file next to the solution file, with further records. ``Solution/load(from:)`` moves them into
+        /// ``records`` and sets this to nil.
         public var recordsFile: String?
 
-        /// A table with the given fields and records.
+        /// Creates a table with the given fields and records.
         public init(
             name: String,
             fields: [Field],
@@ -51,19 +51,19 @@ extension Solution {
         }
     }
 
-    /// One record: values by field name. A repetition is named `Field(2)`, a container value is base64 text after
+    /// A record: values by field name. A repetition is named `Field(2)`. A container value is base64 text after
     /// `data:<type>;name=<file name>;base64,`.
     public struct Record: Codable, Sendable {
-        /// The record id. Without one the record gets the next free id.
+        /// The record id. If it is nil, the record gets the next free id.
         public var recordId: Int?
-        /// How many times the record was changed. The default is 0.
+        /// The number of changes to the record. The default is 0.
         public var modId: Int
-        /// Whether somebody else has the record open: writing to it answers 301.
+        /// Whether another user has the record open, so that writing to it is error 301.
         public var isLocked: Bool
-        /// The values as FileMaker would show them: dates as `MM/dd/yyyy`, numbers as digits.
+        /// The values in FileMaker's display format: dates as `MM/dd/yyyy`, numbers as digits.
         public var values: [String: String]
 
-        /// A record with the given values.
+        /// Creates a record with the given values.
         public init(recordId: Int? = nil, modId: Int = 0, isLocked: Bool = false, _ values: [String: String]) {
             self.recordId = recordId
             self.modId = modId
@@ -71,8 +71,8 @@ extension Solution {
             self.values = values
         }
 
-        /// Reads an object of values; numbers may stand without quotes, and the keys `$recordId`, `$modId` and `$locked`
-        /// hold what is not a field.
+        /// Reads an object of values. Numbers may be written without quotes. The keys `$recordId`, `$modId` and
+        /// `$locked` are the record's other properties.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: AnyKey.self)
             self.init([:])
@@ -86,7 +86,7 @@ extension Solution {
             }
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: AnyKey.self)
             try container.encodeIfPresent(recordId, forKey: AnyKey(stringValue: "$recordId"))
@@ -96,17 +96,17 @@ extension Solution {
         }
     }
 
-    /// What a field holds.
+    /// The type of a field's content.
     public enum FieldType: String, Codable, Sendable, CaseIterable {
         /// Text of any length.
         case text
         /// A number of any length.
         case number
-        /// A day.
+        /// A date.
         case date
         /// A time of day or a duration.
         case time
-        /// A day and a time of it.
+        /// A date and a time of day.
         case timestamp
         /// A file.
         case container
@@ -116,27 +116,27 @@ extension Solution {
     public struct Field: Codable, Sendable {
         /// The name.
         public var name: String
-        /// The type of its content; of the result, for a calculation or a summary.
+        /// The type of its content, or of the result of a calculation or a summary.
         public var type: FieldType
-        /// How many repetitions it has. The default is 1.
+        /// The number of repetitions. The default is 1.
         public var repetitions: Int
-        /// Whether all records share one value, which each session may set for itself.
+        /// Whether all records share one value, which each session can set for itself.
         public var isGlobal: Bool
         /// The formula of a calculation field; see <doc:SolutionFiles> for the language.
         public var calculation: String?
         /// The summary it shows.
         public var summary: Summary?
-        /// What a new record or a changed one holds by itself.
+        /// The value that a new or changed record gets automatically.
         public var autoEnter: AutoEnter?
-        /// The number that ``AutoEnter/serial`` gives next. The default is one more than the greatest in the field, 1 if there
-        /// is none.
+        /// The next number of ``AutoEnter/serial``. The default is one more than the greatest number in the field, or 1
+        /// if there is none.
         public var nextSerial: String?
-        /// What a value must fulfil.
+        /// The rules for its values.
         public var validation: Validation
-        /// Whether data entry may not change it (`prohibit modification of value during data entry`).
+        /// Whether data entry may not change it (the option `prohibit modification of value during data entry`).
         public var prohibitsModification: Bool
 
-        /// A field of the given name and type.
+        /// Creates a field of the given name and type.
         public init(
             _ name: String,
             _ type: FieldType = .text,
@@ -187,7 +187,7 @@ extension Solution {
             )
         }
 
-        /// Writes what ``init(from:)`` reads.
+        /// Writes the format that ``init(from:)`` reads.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(name, forKey: .name)
@@ -205,9 +205,9 @@ extension Solution {
 
     /// A summary over the records of the found set.
     public struct Summary: Codable, Sendable, Equatable {
-        /// What is worked out.
+        /// The function of a summary.
         public enum Function: String, Codable, Sendable, CaseIterable {
-            /// How many values are not empty.
+            /// The number of values that are not empty.
             case count
             /// The sum of the numbers.
             case total
@@ -217,12 +217,12 @@ extension Solution {
             case maximum
         }
 
-        /// What is worked out.
+        /// The function.
         public var function: Function
-        /// The field it is worked out of.
+        /// The field whose values it summarizes.
         public var field: String
 
-        /// A summary of a field.
+        /// Creates a summary of a field.
         public init(_ function: Function, of field: String) {
             self.function = function
             self.field = field
@@ -238,19 +238,19 @@ extension Solution {
         }
     }
 
-    /// What a value must fulfil, with the FileMaker error of each rule.
+    /// The rules for the values of a field, with the FileMaker error of each.
     public struct Validation: Codable, Sendable, Equatable {
-        /// The field may not be empty (509).
+        /// The field must not be empty (509).
         public var notEmpty: Bool
-        /// No other record may hold the value (504).
+        /// No other record may have the value (504).
         public var unique: Bool
-        /// Another record must hold the value (505).
+        /// Another record must have the value (505).
         public var existing: Bool
-        /// The smallest number or day allowed (503).
+        /// The smallest number or date allowed (503).
         public var minimum: String?
-        /// The greatest number or day allowed (503).
+        /// The greatest number or date allowed (503).
         public var maximum: String?
-        /// The longest text allowed, in characters (511).
+        /// The maximum length of a text, in characters (511).
         public var maxCharacters: Int?
         /// The value must be one of this value list (506).
         public var valueList: String?
@@ -259,7 +259,7 @@ extension Solution {
         /// A formula that must be true (507).
         public var calculation: String?
 
-        /// Validation with the given rules; none by default.
+        /// Creates validation with the given rules. The default has none.
         public init(
             notEmpty: Bool = false,
             unique: Bool = false,
@@ -313,7 +313,7 @@ struct LooseText: Decodable {
         } else if let number = try? container.decode(Int.self) {
             text = String(number)
         } else {
-            // Not Double: it would lose digits.
+            // `Double` would lose digits.
             let number = try container.decode(Decimal.self)
             text = FMNumber(literal: "\(number)")?.text ?? "\(number)"
         }

@@ -1,5 +1,5 @@
 /// A hosted FileMaker file as a value: its tables with their records, relationships, layouts, value lists, scripts and
-/// accounts. It is what a ``Sandbox`` hosts.
+/// accounts. A ``Sandbox`` hosts solutions.
 ///
 /// ```swift
 /// var solution = Solution(
@@ -12,16 +12,16 @@
 /// try sandbox.createRecord(["Name": "Tea", "Price": "3"], ofTable: "Items", inDatabase: "Shop")
 /// ```
 ///
-/// A solution is `Codable`; ``Solution/load(from:)`` reads one from a JSON file. Scripts written as Swift closures are not
-/// part of the coded form.
+/// A solution is `Codable`; ``Solution/load(from:)`` reads one from a JSON file. Scripts written as Swift closures are
+/// not encoded.
 public struct Solution: Codable, Sendable {
     /// The name of the database: the hosted file's name without `.fmp12`.
     public var name: String
     /// The tables, each with its records.
     public var tables: [Table]
-    /// Further table occurrences. Every table has one occurrence of its own name without being listed here.
+    /// Further table occurrences. Every table also has an occurrence with its own name, which is not listed here.
     public var occurrences: [Occurrence]
-    /// How the occurrences are joined.
+    /// The relationships between occurrences.
     public var relationships: [Relationship]
     /// The value lists that layouts and sort orders may name.
     public var valueLists: [ValueList]
@@ -29,23 +29,23 @@ public struct Solution: Codable, Sendable {
     public var layouts: [LayoutItem]
     /// Scripts and folders of scripts, in the order the script list shows them.
     public var scripts: [ScriptItem]
-    /// Who may log in. Without accounts, `admin` with an empty password may do everything.
+    /// The accounts. If there are none, `admin` with an empty password has full access.
     public var accounts: [Account]
-    /// What accounts may do. The set `[Full Access]` always exists, and so does `[Read-Only Access]`.
+    /// The privilege sets of the accounts. `[Full Access]` and `[Read-Only Access]` always exist.
     public var privilegeSets: [PrivilegeSet]
-    /// Other hosted files whose tables occurrences of this file may show.
+    /// Other hosted files whose tables this file's occurrences may use.
     public var dataSources: [DataSource]
     /// The date format of the hosted file, for `dateformats=1`. The default is `MM/dd/yyyy`.
     public var dateFormat: String
-    /// What it asks of the server that hosts it.
+    /// The settings for the server that hosts it.
     public var server: Server
 
     /// Scripts written in Swift, by name.
     var handlers: [String: ScriptHandler] = [:]
-    /// The table that logs commits; see ``addCommitLog(_:)``.
+    /// The name of the table that logs commits; see ``addCommitLog(_:)``.
     var commitLog: String?
 
-    /// A solution with the given parts; everything but the name may be left out.
+    /// Creates a solution with the given parts; only the name is required.
     public init(
         name: String,
         tables: [Table] = [],
@@ -74,10 +74,10 @@ public struct Solution: Codable, Sendable {
         self.server = server
     }
 
-    /// Adds a script written in Swift at the end of the script list, or gives a listed script of that name its code.
+    /// Adds a script written in Swift at the end of the script list, or to the listed script of that name.
     ///
-    /// The closure runs once per call of the script, on a thread of the sandbox, while its session waits; other sessions go
-    /// on. See ``ScriptContext`` for what it can reach.
+    /// The closure runs once per call of the script, on one of the sandbox's threads. The session's other requests wait
+    /// meanwhile; those of other sessions do not. See ``ScriptContext`` for what it can use.
     public mutating func addScript(_ name: String, _ handler: @escaping ScriptHandler) {
         handlers[name] = handler
         guard !scripts.contains(where: { $0.contains(name: name) }) else { return }
@@ -90,7 +90,7 @@ public struct Solution: Codable, Sendable {
         case dateFormat, server
     }
 
-    /// Reads the documented JSON form; a key it does not know is an error.
+    /// Reads the documented JSON form. An unknown key is an error.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
         self.init(

@@ -1,9 +1,9 @@
 import Foundation
 
-// What is wrong with a file of a solution, in words of the file and not of the decoder.
+// Errors in the file of a solution, described in terms of the file instead of the decoder.
 
 extension SolutionError {
-    /// - Parameter document: what was decoded, to tell what stands where the error is.
+    /// - Parameter document: The decoded JSON, for the value at the place of the error.
     init(solution: String, _ error: DecodingError, in document: JSONValue? = nil) {
         let context: DecodingError.Context
         let reason: String
@@ -17,7 +17,7 @@ extension SolutionError {
         case .keyNotFound(let key, let place):
             (context, reason) = (place, "missing key \(key.stringValue)")
         case .dataCorrupted(let place) where place.codingPath.isEmpty && document != nil:
-            // Of a number that does not fit Foundation says that the text is no JSON, and not where.
+            // For a number that does not fit, Foundation only says that the text is not JSON, without the place.
             let numbers = document?.unusualNumbers() ?? []
             let path = numbers.count == 1 ? numbers[0].path : []
             context = DecodingError.Context(codingPath: path, debugDescription: "")
@@ -36,11 +36,11 @@ extension SolutionError {
         self.init(solution: solution, path: path, reason: reason)
     }
 
-    /// A text that is no JSON.
+    /// An error for a text that is not JSON.
     init(solution: String, _ fault: JSONParser.Failure, in document: [UInt8]) {
         let before = document.prefix(fault.offset)
         let line = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // Bytes that continue a character are no columns.
+        // Continuation bytes of UTF-8 do not count as columns.
         let column = (line.last ?? []).count { $0 & 0xC0 != 0x80 } + 1
         var reason = fault.reason
         if reason.hasPrefix("expected") {
@@ -50,7 +50,7 @@ extension SolutionError {
         self.init(solution: solution, path: "line \(line.count), column \(column)", reason: reason)
     }
 
-    /// `"form" or "table"`.
+    /// The choices as text: `"form" or "table"`.
     static func choices<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> String {
         let choices = type.allCases.map { String(reflecting: $0.rawValue) }
         return (choices.count > 1 ? choices.dropLast().joined(separator: ", ") + " or " : "")
@@ -71,8 +71,8 @@ extension SolutionError {
 }
 
 extension Solution {
-    /// Reads a value from a JSON file. The text is looked at on its own first: Foundation takes a comma too many, and does
-    /// not say in which line one is missing.
+    /// Decodes a value from a JSON file. The text is parsed with `JSONParser` first, because Foundation accepts a
+    /// trailing comma and does not name the line of a missing one.
     static func decode<Value: Decodable>(_ type: Value.Type, from file: URL) throws -> Value {
         let data = try contents(of: file)
         // Some editors write a byte order mark.
@@ -90,7 +90,7 @@ extension Solution {
         }
     }
 
-    /// The bytes of a file. Throws ``SolutionError`` when there are none to be had.
+    /// The bytes of a file. Throws ``SolutionError`` if it cannot be read.
     static func contents(of file: URL) throws(SolutionError) -> Data {
         var isFolder: ObjCBool = false
         func failure(_ reason: String) -> SolutionError {
@@ -122,7 +122,7 @@ extension JSONValue {
         }
     }
 
-    /// The numbers that are no integers, and where they stand.
+    /// The numbers that are not integers, and their paths.
     fileprivate func unusualNumbers(_ path: [AnyKey] = []) -> [(path: [AnyKey], digits: String)] {
         switch self {
         case .number(let digits): Int(digits) == nil ? [(path, digits)] : []
@@ -134,7 +134,7 @@ extension JSONValue {
         }
     }
 
-    /// The value itself where it is short.
+    /// The value itself for a string or a number, else its kind.
     fileprivate var spelling: String {
         switch self {
         case .string(let text): String(reflecting: text)
@@ -156,6 +156,6 @@ extension JSONValue {
 }
 
 extension URL {
-    /// The path as somebody wrote it, for errors.
+    /// The path as it was given, for errors.
     var givenPath: String { relativePath.hasPrefix("./") ? String(relativePath.dropFirst(2)) : relativePath }
 }

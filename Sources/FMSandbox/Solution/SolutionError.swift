@@ -1,14 +1,14 @@
-/// What is wrong with a solution, and where: `tables[2].fields[0].calculation: unknown function Foo`.
+/// An error in a solution and its place: `tables[2].fields[0].calculation: unknown function Foo`.
 public struct SolutionError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The database, or the file it was read from, as it was given.
+    /// The database, or the file from which the solution was read, as it was given.
     public var solution: String
-    /// The place in the solution, as a path of keys and indexes; layouts and scripts stand in folders and go by their names.
-    /// In a file that is no JSON or CSV it is the line, and the column in JSON.
+    /// The place in the solution, as a path of keys and indexes; layouts and scripts, which may be in folders, have
+    /// their names in it. In a file that is not JSON or CSV it is the line, and in JSON also the column.
     public var path: String
-    /// What is wrong there.
+    /// The error at that place.
     public var reason: String
 
-    /// An error at a place in a solution.
+    /// Creates an error at a place in a solution.
     public init(solution: String, path: String, reason: String) {
         self.solution = solution
         self.path = path

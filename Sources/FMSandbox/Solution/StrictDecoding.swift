@@ -14,8 +14,8 @@ struct AnyKey: CodingKey {
 }
 
 extension Decoder {
-    /// A keyed container that holds no key but those of `Keys`: a misspelt key in a solution file is an error that names
-    /// its place, not a setting that silently does nothing.
+    /// A keyed container with no keys except those of `Keys`. A misspelt key in a solution file is an error with its
+    /// place, instead of being ignored silently.
     func strictContainer<Keys: CodingKey & CaseIterable>(
         keyedBy keys: Keys.Type
     ) throws -> KeyedDecodingContainer<Keys> {
@@ -39,7 +39,7 @@ extension KeyedDecodingContainer {
         try decodeIfPresent(type, forKey: key) ?? value
     }
 
-    /// One of the words or numbers that an enum lists; nil when the key is absent. Another one is an error that lists them.
+    /// One of the values that an enum lists; nil if the key is absent. Any other value throws an error with the list.
     func decodeChoiceIfPresent<Choice: RawRepresentable & CaseIterable>(
         _ type: Choice.Type,
         forKey key: Key
@@ -48,7 +48,7 @@ extension KeyedDecodingContainer {
             guard let raw = try decodeIfPresent(Choice.RawValue.self, forKey: key) else { return nil }
             if let choice = Choice(rawValue: raw) { return choice }
         } catch DecodingError.typeMismatch {
-            // Another kind of value is no choice either.
+            // A value of another type is not a choice either; fall through to the error.
         }
         let choices = SolutionError.choices(Choice.self)
         throw DecodingError.typeMismatch(
@@ -57,7 +57,7 @@ extension KeyedDecodingContainer {
         )
     }
 
-    /// ``decodeChoiceIfPresent(_:forKey:)`` where there must be one.
+    /// Like ``decodeChoiceIfPresent(_:forKey:)``, but the key must be present.
     func decodeChoice<Choice: RawRepresentable & CaseIterable>(
         _ type: Choice.Type,
         forKey key: Key

@@ -1,9 +1,9 @@
-/// A field name as requests write it: `Name`, `Name(2)`, `Occurrence::Name(2)`, `Occurrence::Name.17`.
+/// A field name as in requests: `Name`, `Name(2)`, `Occurrence::Name(2)`, `Occurrence::Name.17`.
 struct FieldName: Equatable {
     var occurrence: String?
     var field: String
     var repetition: Int?
-    /// The related record meant, after a period (an older way to address one); 0 asks for a new one.
+    /// The id of the related record, after a period (an older notation); 0 creates a new one.
     var recordId: Int?
 
     init(_ text: String) {

@@ -1,4 +1,5 @@
-// Names of the errors that tests ask for most, so that `.error(.recordInUse)` says what happens. FMData calls their codes the same.
+// Names of the errors that tests use most, so that code reads `.error(.recordInUse)`. FMData has the same names for
+// these codes.
 extension FileMakerError {
     /// 9: Insufficient privileges.
     public static let insufficientPrivileges: Self = 9

@@ -1,9 +1,9 @@
-/// An error answer: a FileMaker code, its text and the HTTP status it travels with.
+/// An error answer: a FileMaker code, its text and its HTTP status.
 ///
-/// Source: Claris FileMaker error codes; the statuses follow the Data API Guide, "Error responses": 400 for malformed
-/// requests, 401 for accounts and tokens, 500 for everything FileMaker itself refuses.
+/// Source: Claris FileMaker error codes. The statuses follow the Data API Guide, "Error responses": 400 for malformed
+/// requests, 401 for accounts and tokens, 500 for all errors of FileMaker itself.
 ///
-/// A number is one, with the text and the status that a host sends with it, and many have a name:
+/// A number is an error, with the text and the status that a host sends with it. Many errors have a name:
 ///
 ///     sandbox.inject(.error(301))
 ///     sandbox.inject(.error(.recordInUse))
@@ -11,24 +11,25 @@
 public struct FileMakerError: Error, Equatable, Sendable, ExpressibleByIntegerLiteral {
     /// The FileMaker error code.
     public var code: Int
-    /// The text that stands beside the code.
+    /// The text that answers have next to the code.
     public var message: String
     /// The HTTP status.
     public var status: Int
 
-    /// An error with the text and the status that a host sends with this code, unless others are given.
+    /// Creates an error. By default it has the text and the status that a host sends with this code.
     public init(_ code: Int, message: String? = nil, status: Int? = nil) {
         self.code = code
         self.message = message ?? Self.messages[code] ?? "Error \(code)"
         self.status = status ?? Self.status(for: code)
     }
 
-    /// An error with this number.
+    /// Creates an error with this code, and the text and the status that a host sends with it.
     public init(integerLiteral code: Int) {
         self.init(code)
     }
 
-    /// An error by what a client calls its number: any type whose raw value is the code, such as FMData's `FileMakerErrorCode`.
+    /// Creates an error from a client's type for codes: any type whose raw value is the code, such as FMData's
+    /// `FileMakerErrorCode`.
     public init(_ code: some RawRepresentable<Int>, message: String? = nil, status: Int? = nil) {
         self.init(code.rawValue, message: message, status: status)
     }

@@ -1,16 +1,16 @@
-/// The schema of everything a sandbox hosts, resolved once at start: every name has become an index, every formula is
-/// parsed, every path through the relationship graph is known. Requests never search the graph.
+/// The schema of all hosted solutions, resolved once at the start: names are indexes, formulas are parsed, and paths
+/// through the relationship graph are known. Requests never search the graph.
 struct Model: Sendable {
     var databases: [DatabaseModel] = []
-    /// The tables of all databases; a table is named by its place here, so that a relationship may cross files.
+    /// The tables of all databases. A table is identified by its index here, so that a relationship can cross files.
     var tables: [TableModel] = []
 
     func database(named name: String) -> DatabaseModel? {
-        // FileMaker opens a file whatever the case of its name; the session then belongs to the spelling used.
+        // FileMaker opens a file whatever the case of its name; the session then belongs to the spelling that was used.
         databases.first { $0.name.lowercased() == name.lowercased() }
     }
 
-    /// A table by its name, and whose it is. Throws 802 or 106.
+    /// A table by its name, and its database. Throws 802 if there is no such database, 106 if there is no such table.
     func table(_ name: String, ofDatabase database: String) throws -> (database: DatabaseModel, place: Int) {
         guard let database = self.database(named: database) else { throw FileMakerError(802) }
         guard let place = database.tables.first(where: { tables[$0].name == name }) else { throw FileMakerError(106) }
@@ -32,16 +32,16 @@ struct DatabaseModel: Sendable {
     var scriptItems: [Solution.ScriptItem] = []
     var accounts: [Solution.Account] = []
     var privilegeSets: [String: Solution.PrivilegeSet] = [:]
-    /// Of each privilege set the conditions of the records that it shows, by table.
+    /// The conditions of visible records, by privilege set and table.
     var visibleRecords: [String: [Int: Formula]] = [:]
     var fileDateFormat: FileDateFormat
-    /// The table in which commits are logged.
+    /// The table that logs commits.
     var commitLog: Int?
 
-    /// The table behind an occurrence; nil when there is no such occurrence, or its file is not hosted.
+    /// The table of an occurrence; nil if there is no such occurrence or its file is not hosted.
     func table(ofOccurrence name: String) -> Int? { occurrenceIndexes[name].flatMap { occurrences[$0].table } }
 
-    /// An account by its name, in any case; with a password if it is one that is proven by it.
+    /// An account by its name, in any case, and by its password unless that is nil.
     func account(_ kind: Solution.Account.Kind, name: String, password: String? = nil) -> Solution.Account? {
         accounts.first { account in
             account.kind == kind && account.name.lowercased() == name.lowercased()
@@ -56,9 +56,9 @@ struct TableModel: Sendable {
     var name: String
     var fields: [FieldModel] = []
     var fieldIndexes: NameTable<Int>
-    /// How many values a record holds: one for each repetition of each stored field.
+    /// The number of values in a record: one for each repetition of each stored field.
     var slotCount = 0
-    /// How many values its global fields hold together.
+    /// The number of values of all global fields.
     var globalSlotCount = 0
 
     func field(named name: String) -> FieldModel? { fieldIndexes[name].map { fields[$0] } }
@@ -74,7 +74,7 @@ struct FieldModel: Sendable {
     var index: Int
     var name: String
     var type: Solution.FieldType
-    /// The place of the first repetition among the values of a record (or among the global values of the table).
+    /// The index of the first repetition among the values of a record, or among the global values of the table.
     var slot = 0
     var repetitions = 1
     var isGlobal = false
@@ -93,9 +93,9 @@ struct FieldModel: Sendable {
 
 struct OccurrenceModel: Sendable {
     var name: String
-    /// nil when the file that holds the table is not hosted.
+    /// nil if the file of the table is not hosted.
     var table: Int?
-    /// The database that holds the table, as the answers name it.
+    /// The database of the table, by the name that answers use.
     var database: String
 }
 
@@ -106,7 +106,7 @@ struct RelationshipModel: Sendable {
         var comparison: Solution.Relationship.Comparison
     }
 
-    /// What one side allows, and the order in which its records appear.
+    /// The settings of one side, and the order of its records.
     struct Side: Sendable {
         var occurrence: Int
         var allowsCreation: Bool
@@ -118,19 +118,19 @@ struct RelationshipModel: Sendable {
     var right: Side
     var matches: [Match]
 
-    /// The side a hop starts from.
+    /// The side from which a hop starts.
     func near(_ hop: Hop) -> Side { hop.isForward ? left : right }
-    /// The side a hop leads to.
+    /// The side to which a hop leads.
     func far(_ hop: Hop) -> Side { hop.isForward ? right : left }
 }
 
-/// One step through the graph: along a relationship, left to right or back.
+/// One step through the graph: along a relationship, from left to right or back.
 struct Hop: Sendable, Equatable {
     var relationship: Int
     var isForward: Bool
 }
 
-/// A field as seen from a table occurrence: the way to its occurrence and the field there.
+/// A field as seen from a table occurrence: the path to the field's occurrence, and the field there.
 struct FieldReference: Sendable, Equatable {
     var path: [Hop]
     var occurrence: Int
@@ -149,17 +149,18 @@ struct LayoutModel: Sendable {
     /// The first portal of each name.
     var portalIndexes: NameTable<Int>
     var view: Solution.Layout.View
-    /// Databases of data sources this layout shows, to be opened with the session's credentials.
+    /// The databases of data sources on this layout, which are opened with the session's credentials.
     var foreignDatabases: Set<Int> = []
-    /// The objects whose field was deleted: each by the number of fields that stand before it.
+    /// The objects whose field was deleted: for each, the number of fields before it.
     var deletedFields: [Int] = []
-    /// Whether it shows a table of a file that is not hosted (100 on use).
+    /// Whether it shows a table of a file that is not hosted; using it is then error 100.
     var needsMissingFile = false
 
     func field(named name: String) -> LayoutFieldModel? { fieldIndexes[name].map { fields[$0] } }
     func portal(named name: String) -> PortalModel? { portalIndexes[name].map { portals[$0] } }
 
-    /// Of several portals of one occurrence, which go by one name, the first that shows a field.
+    /// The first portal of that name that shows all given fields. Portals of one occurrence may share a name; if none
+    /// shows them all, it is the first of that name.
     func portal(named name: String, showing fields: [String]) -> PortalModel? {
         guard let first = portal(named: name) else { return nil }
         return portals.first { portal in
@@ -169,23 +170,24 @@ struct LayoutModel: Sendable {
 }
 
 struct LayoutFieldModel: Sendable {
-    /// The name on the wire: bare for the layout's own table, otherwise `Occurrence::Field`.
+    /// The name in requests and answers: unqualified if the field is in the layout's own table occurrence, otherwise
+    /// `Occurrence::Field`.
     var name: String
     var reference: FieldReference
     var display: Solution.LayoutField.Display
     var valueList: String?
-    /// The repetitions shown, from 1.
+    /// The repetitions that it shows; the first one is 1.
     var repetitions: ClosedRange<Int>
 }
 
 struct PortalModel: Sendable {
-    /// What requests and answers call it: its object name, else the name of its table occurrence.
+    /// The name in requests and answers: the object name, else the name of its table occurrence.
     var key: String
     var objectName: String?
     var occurrence: Int
     var table: Int
     var path: [Hop]
-    /// References start at the portal's occurrence, not at the layout's.
+    /// The fields; their references start at the portal's occurrence, not at the layout's.
     var fields: [LayoutFieldModel]
     var fieldIndexes: NameTable<Int>
     var firstRow: Int
@@ -201,7 +203,7 @@ struct SortModel: Sendable {
     enum Order: Sendable {
         case ascending
         case descending
-        /// The order of a value list; values that are not in it come last.
+        /// The order of a value list; values that are not in the list come last.
         case valueList(ValueListModel)
     }
 
@@ -213,7 +215,7 @@ struct ValueListModel: Sendable {
     enum Source: Sendable {
         case custom([String])
         case field(FieldReference, display: FieldReference?)
-        /// Only values of records related to the one at hand.
+        /// Only the values of records related to the current one.
         case related(occurrence: Int, FieldReference, display: FieldReference?)
     }
 
@@ -229,7 +231,7 @@ struct ScriptModel: Sendable {
 
 indirect enum StepModel: Sendable {
     case set(String, Formula)
-    /// Without a code the last error stays what it is.
+    /// Ends the script. Without a code the last error is kept.
     case exit(Formula, error: Formula?)
     case error(Formula)
     case setByName(Formula, Formula)
@@ -238,7 +240,7 @@ indirect enum StepModel: Sendable {
     case exitLoop(Formula)
     case branch(Formula, then: [StepModel], else: [StepModel])
     case performScript(String, parameter: Formula?)
-    /// What stands between Open Transaction and Commit Transaction.
+    /// The steps between Open Transaction and Commit Transaction.
     case transaction([StepModel])
     case revertTransaction(Formula?, error: Formula?)
     case setRevertTransactionOnError(Bool)

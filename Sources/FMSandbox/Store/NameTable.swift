@@ -1,7 +1,7 @@
-/// Things by their names: as they are spelt, or whatever the case.
+/// Values by name. Names are compared exactly or without case.
 ///
-/// The Data API guide asks clients to treat URLs as case-sensitive, FileMaker itself does not tell `name` from `Name`; the
-/// sandbox is strict unless it is told otherwise.
+/// The Data API guide asks clients to treat URLs as case-sensitive, while FileMaker itself does not distinguish `name`
+/// from `Name`. The sandbox compares exactly by default.
 struct NameTable<Value: Sendable>: Sendable {
     private var values: [String: Value] = [:]
     private let ignoresCase: Bool

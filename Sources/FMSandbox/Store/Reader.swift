@@ -1,6 +1,6 @@
 import Foundation
 
-/// On what besides the records a value may depend: the session's globals and account, and the wall clock.
+/// What a value depends on besides the records: the session's globals and account, and the wall clock.
 struct Viewpoint: Sendable {
     struct GlobalKey: Hashable, Sendable {
         var table: Int
@@ -9,13 +9,13 @@ struct Viewpoint: Sendable {
 
     var account = ""
     var globals: [GlobalKey: FieldValue] = [:]
-    /// Files of data sources that the session cannot see into: they seem to have no records.
+    /// The files of data sources that the session cannot read; they appear to have no records.
     var closedDatabases: Set<Int> = []
-    /// The conditions of the records that the account may see, by table; all of a table that has none.
+    /// The conditions of the records that the account may see, by table. All records of other tables are visible.
     var visibleRecords: [Int: Formula] = [:]
     var now: CivilTimestamp
 
-    /// Of somebody who may see every record.
+    /// The same viewpoint, but with all records visible.
     var ofEverything: Viewpoint {
         var viewpoint = self
         viewpoint.visibleRecords = [:]
@@ -23,14 +23,14 @@ struct Viewpoint: Sendable {
     }
 }
 
-/// Reads values, related records and found sets out of one state of the world.
+/// Reads values, related records and found sets from one state of the world.
 struct Reader: Sendable {
     let model: Model
     let world: World
     let viewpoint: Viewpoint
 
-    /// Calculations may refer to each other in a circle; deeper than this they read `?`. Two that name each other twice double
-    /// the work at every step, so the limit is low.
+    /// The maximum depth of calculations, which may refer to each other in a circle; a deeper one is `?`. The limit is
+    /// low because two calculations that name each other twice double the work at every level.
     private static let maximumDepth = 12
     private var depth = 0
 
@@ -42,10 +42,10 @@ struct Reader: Sendable {
 
     // MARK: Access
 
-    /// What a field reads that is not to be seen.
+    /// The value of a field that is not visible.
     static let noAccess = "<No Access>"
 
-    /// Whether the account may see a record. The one that stands for none hides nothing.
+    /// Whether the account may see a record. The placeholder for no record (id 0) is visible.
     func isVisible(_ record: Record, table: Int) -> Bool {
         guard record.id > 0, let condition = viewpoint.visibleRecords[table] else { return true }
         return condition.isTrue(in: RecordContext(reader: seeingEverything, record: record, table: table))
@@ -59,8 +59,8 @@ struct Reader: Sendable {
 
     // MARK: Values
 
-    /// The value of one repetition (from 1) of a field of a record of the table, as far as the account may see the
-    /// record.
+    /// The value of one repetition (from 1) of a field in a record of the table; `<No Access>` if the account may not
+    /// see the record.
     func value(of field: FieldModel, repetition: Int = 1, in record: Record, table: Int) -> FieldValue {
         guard field.isGlobal || isVisible(record, table: table) else { return .text(Self.noAccess) }
         switch field.content {
@@ -98,8 +98,8 @@ struct Reader: Sendable {
         return "?"
     }
 
-    /// The values a reference leads to from a record: one for the own table or the first related record, and with
-    /// `all` one for each related record.
+    /// The values of a reference as seen from a record: one of the record itself or of the first related record, and
+    /// with `all` one of each related record.
     func values(
         of reference: FieldReference,
         repetitions: ClosedRange<Int> = 1...1,
@@ -120,7 +120,8 @@ struct Reader: Sendable {
 
     // MARK: Relationships
 
-    /// The records that a path leads to, in the order of the last relationship (creation order without a sort), each once.
+    /// The records to which a path leads, each once, in the order of the last relationship (creation order if it has no
+    /// sort).
     func related(to record: Record, table: Int, along path: [Hop], in database: DatabaseModel) -> [Record] {
         guard depth < Self.maximumDepth else { return [] }
         var records = [record]
@@ -181,8 +182,8 @@ struct Reader: Sendable {
         return positions
     }
 
-    /// A match field holds one key for each of its lines. Relationships hold whoever looks: keys are shared by all
-    /// accounts.
+    /// The keys of a match field, one for each of its lines. Relationships do not depend on the account, and neither do
+    /// the keys, which are cached for all accounts.
     private func matchKeys(
         of field: FieldModel,
         in record: Record,
@@ -219,13 +220,14 @@ struct Reader: Sendable {
     }
 }
 
-/// A record as a formula sees it: bare names are fields of its table, `Occurrence::Field` is found by the graph.
+/// A record as the context of a formula: unqualified names are fields of its table, `Occurrence::Field` is resolved
+/// through the graph.
 struct RecordContext: FormulaContext {
     let reader: Reader
     let record: Record
     let table: Int
     var variables: [String: String] = [:]
-    /// What `Get ( … )` knows besides the record, the account and the clock.
+    /// The values of `Get ( … )` other than those of the record, the account and the clock.
     var facts: (_ name: String) -> String? = { _ in nil }
 
     func value(ofField name: String) -> String? {

@@ -1,5 +1,5 @@
 extension DatabaseModel {
-    /// The shortest way through the relationship graph, or nil when two occurrences are not connected.
+    /// The shortest path through the relationship graph; nil if the two occurrences are not connected.
     func path(from start: Int, to target: Int) -> [Hop]? {
         if start == target { return [] }
         var arrivals: [Int: (previous: Int, hop: Hop)] = [:]
@@ -29,7 +29,7 @@ extension DatabaseModel {
         return path
     }
 
-    /// A field of another occurrence, seen from `start`.
+    /// A field of another occurrence, as seen from `start`.
     func reference(to occurrence: String, field: String, from start: Int, tables: [TableModel]) -> FieldReference? {
         guard
             let target = occurrenceIndexes[occurrence],

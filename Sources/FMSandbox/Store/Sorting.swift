@@ -1,10 +1,10 @@
-/// What a record is sorted by: empty values come first, then numbers or days in their order, then text.
+/// The sort key of a record. Empty values come first, then numbers, then dates and times, then text.
 private enum SortKey: Sendable {
     case empty
     case number(FMNumber)
     case moment(Int)
     case text([UInt32])
-    /// The place in a value list.
+    /// The position in a value list.
     case place(Int)
 
     static func compare(_ left: SortKey, _ right: SortKey) -> Int {
@@ -29,7 +29,7 @@ private enum SortKey: Sendable {
 }
 
 extension Reader {
-    /// The records in the given order; equals keep the order they come in.
+    /// The records in the given order; equal ones keep their order.
     func sorted(_ records: [Record], by order: [SortModel], table: Int, database: DatabaseModel) -> [Record] {
         guard !order.isEmpty else { return records }
         let lists = order.map { foldedValueList(of: $0, database) }
@@ -48,8 +48,8 @@ extension Reader {
         .map { records[$0.position] }
     }
 
-    /// The values of the value list to sort by, or nil. A list of related values has none: there is no record that they
-    /// would be related to.
+    /// The values of the value list to sort by; nil if it sorts otherwise. A list of related values is empty here,
+    /// because there is no record to which they would be related.
     private func foldedValueList(of sort: SortModel, _ database: DatabaseModel) -> [[UInt32]]? {
         guard case .valueList(let list) = sort.order else { return nil }
         return values(of: list, for: nil, database: database).map { TextFolding.fold($0.value) }

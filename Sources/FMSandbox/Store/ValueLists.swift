@@ -1,5 +1,5 @@
 extension Reader {
-    /// The values of a list. A list of related values is empty without a record to relate them to.
+    /// The values of a list. A list of related values is empty without a record.
     func values(
         of list: ValueListModel,
         for record: Record?,

@@ -1,19 +1,20 @@
 import NIOConcurrencyHelpers
 
-/// All records of all hosted files, as a value. A read takes a copy (which costs nothing until somebody writes) and works
-/// on it without a lock; a write changes a copy and puts it back whole, so a failed one leaves nothing behind.
+/// All records of all hosted files, as a value. A read copies it, which costs nothing until a write, and uses the copy
+/// without a lock. A write changes a copy and replaces the whole, so that a failed one changes nothing.
 struct World: Sendable {
     var tables: [TableState]
-    /// The records that open transactions have changed, each with the number of its transaction. Nobody else may change them.
+    /// The records that open transactions have changed, each with the number of its transaction. Others may not change
+    /// them.
     var locks: [RecordPlace: Int] = [:]
 
-    /// Lets go of the records of a transaction.
+    /// Releases the records of a transaction.
     mutating func release(_ transaction: Int) {
         locks = locks.filter { $0.value != transaction }
     }
 }
 
-/// Which record: its table, by its place among those of all databases, and its id.
+/// A record, by the index of its table among those of all databases, and its id.
 struct RecordPlace: Hashable, Sendable {
     var table: Int
     var recordId: Int
@@ -21,27 +22,27 @@ struct RecordPlace: Hashable, Sendable {
 
 /// The records of one table.
 struct TableState: Sendable {
-    /// In their order of creation, which is also that of their ids: ids grow and are never used again.
+    /// The records in the order of creation and of ids, because ids increase and are never used again.
     private(set) var records: [Record] = []
     private(set) var nextRecordId = 1
     /// The values of global fields, until a session sets its own.
     var globals: [FieldValue]
-    /// The next serial number, by field; the first one is 1.
+    /// The next serial number by field. A field without an entry starts with 1.
     var serials: [Int: FMNumber] = [:]
-    /// Found anew after every change; shared by the copies that see the same records.
+    /// The index of match keys. Every change replaces it; copies with the same records share it.
     private(set) var index = TableIndex()
 
     init(globalSlots: Int) {
         globals = Array(repeating: .empty, count: globalSlots)
     }
 
-    /// The place of a record, by binary search.
+    /// The index of a record, found by binary search.
     func position(of recordId: Int) -> Int? {
         let place = firstPosition(from: recordId)
         return place < records.endIndex && records[place].id == recordId ? place : nil
     }
 
-    /// The place of the first record with this id or a greater one.
+    /// The index of the first record with this id or a greater one.
     private func firstPosition(from recordId: Int) -> Int {
         var range = records.startIndex..<records.endIndex
         while !range.isEmpty {
@@ -73,7 +74,7 @@ struct TableState: Sendable {
         index = TableIndex()
     }
 
-    /// Puts a record in its place, which another version of it may hold.
+    /// Inserts a record in the order of ids, or replaces the version of it that is there.
     mutating func put(_ record: Record) {
         let place = firstPosition(from: record.id)
         if place < records.endIndex, records[place].id == record.id {
@@ -84,7 +85,7 @@ struct TableState: Sendable {
         index = TableIndex()
     }
 
-    /// Goes on with the record ids and serial numbers where another state of the table is.
+    /// Continues the record ids and serial numbers of another state of the table.
     mutating func takeNumbers(from other: TableState) {
         nextRecordId = max(nextRecordId, other.nextRecordId)
         serials = other.serials
@@ -104,12 +105,12 @@ struct Record: Sendable {
     var values: [FieldValue]
 }
 
-/// Which records hold a value in a field, worked out on first use. An index belongs to one state of a table and is dropped
-/// with it, so it never needs to be kept up to date.
+/// The records with a given value in a field, computed on first use. An index belongs to one state of a table and is
+/// dropped with it, so it never needs an update.
 final class TableIndex: Sendable {
     private let positions = NIOLockedValueBox<[Int: [MatchKey: [Int]]]>([:])
 
-    /// The places of the records that hold one of `keys` in the field, in ascending order.
+    /// The indexes of the records that have one of `keys` in the field, in ascending order.
     func positions(
         ofField field: Int,
         keys: [MatchKey],
@@ -123,7 +124,7 @@ final class TableIndex: Sendable {
     }
 }
 
-/// A value as relationships compare it: numbers as numbers, all else without case and accents.
+/// A value as relationships compare it: numbers by value, all else without case and accents.
 enum MatchKey: Hashable, Sendable {
     case number(FMNumber)
     case text([UInt32])

@@ -1,6 +1,6 @@
-/// A day of the proleptic Gregorian calendar, 1 January 0001 to 31 December 4000 (FileMaker's limits).
+/// A date of the proleptic Gregorian calendar, 1 January 0001 to 31 December 4000 (FileMaker's limits).
 struct CivilDate: Hashable, Comparable, Sendable {
-    /// Days since 31 December 0000, so that 1 January 0001 is 1: FileMaker's own number of a date.
+    /// The days since 31 December 0000, so that 1 January 0001 is 1: FileMaker's own number of a date.
     let number: Int
 
     static let numbers = 1...1_460_970
@@ -43,11 +43,12 @@ struct CivilDate: Hashable, Comparable, Sendable {
         return (year, month, number - Self.daysBefore(year: year) - Self.daysBefore(month: month, year: year))
     }
 
-    /// 0 is Sunday.
+    /// The day of the week; 0 is Sunday.
     var weekday: Int { number % 7 }
 }
 
-/// A span of hours, minutes, seconds and a fraction. FileMaker's time fields are durations: 25:00:00 and −01:30:00 exist.
+/// A duration or time of day, with a fraction of a second. FileMaker's time fields are durations: 25:00:00 and
+/// −01:30:00 exist.
 struct CivilTime: Hashable, Comparable, Sendable {
     var microseconds: Int
 
@@ -64,10 +65,10 @@ struct CivilTime: Hashable, Comparable, Sendable {
     var fraction: Int { abs(microseconds) % Self.second }
 }
 
-/// A day and a time of it, without a time zone: the Data API sends the wall clock of its host.
+/// A date and a time of day without a time zone: the Data API sends the wall clock of its host.
 struct CivilTimestamp: Hashable, Comparable, Sendable {
     var date: CivilDate
-    /// Less than a day.
+    /// From 0 to less than a day.
     var time: CivilTime
 
     static func < (left: CivilTimestamp, right: CivilTimestamp) -> Bool {

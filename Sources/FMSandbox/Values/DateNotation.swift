@@ -1,4 +1,4 @@
-/// How dates and timestamps are written: the `dateformats` parameter of the Data API.
+/// The notation of dates and timestamps: the `dateformats` parameter of the Data API.
 ///
 /// Source: Claris FileMaker Data API Guide, "Get a single record" (`dateformats` 0, 1 and 2).
 enum DateNotation: Sendable, Equatable {
@@ -41,7 +41,7 @@ enum DateNotation: Sendable, Equatable {
         }
     }
 
-    /// A date and a time separated by a space (or by `T` in the ISO notation); a date alone means midnight.
+    /// Parses a date and a time separated by a space (or by `T` in the ISO notation). A date alone means midnight.
     func timestamp(from text: String) -> CivilTimestamp? {
         let text = text.trimmed
         let separator = text.firstIndex { $0 == " " || (isISO && $0 == "T") }
@@ -73,7 +73,7 @@ enum DateNotation: Sendable, Equatable {
         return CivilDate(year: year, month: month, day: day)
     }
 
-    /// Two-digit years mean the hundred years around the turn of the century: 30…99 are 19xx, 00…29 are 20xx.
+    /// The full year of a two-digit one: 30…99 are 19xx, 00…29 are 20xx.
     static func expanded(year: Int) -> Int { year < 30 ? 2000 + year : 1900 + year }
 }
 
@@ -84,7 +84,7 @@ struct FileDateFormat: Sendable, Equatable {
     let order: [Component]
     let separator: String
 
-    /// nil when the pattern is not `yyyy`, `MM` and `dd` in some order with one separator between them.
+    /// nil if the pattern is not `yyyy`, `MM` and `dd` in some order with one separator between them.
     init?(pattern: String) {
         guard let separator = pattern.first(where: { !$0.isLetter }) else { return nil }
         let order = pattern.split(separator: separator).compactMap { part -> Component? in
@@ -102,7 +102,7 @@ struct FileDateFormat: Sendable, Equatable {
 }
 
 extension CivilTime {
-    /// `HH:mm:ss`, with the fraction when there is one; hours may take more than two digits.
+    /// `HH:mm:ss`, with the fraction if there is one; hours may have more than two digits.
     var text: String {
         var text = "\(padded(hours)):\(padded(minutes)):\(padded(seconds))"
         if fraction != 0 {
@@ -113,7 +113,7 @@ extension CivilTime {
         return microseconds < 0 ? "-" + text : text
     }
 
-    /// `HH:mm:ss`, `HH:mm`, `h:mm AM`, with a fraction and a sign; minutes and seconds beyond 59 carry over.
+    /// Parses `HH:mm:ss`, `HH:mm` and `h:mm AM`, with a fraction and a sign. Minutes and seconds beyond 59 carry over.
     init?(text: String) {
         var text = text.trimmed.lowercased()
         var halfDay: Int?
@@ -154,7 +154,7 @@ extension CivilTime {
 }
 
 extension CivilTimestamp {
-    /// `Wed, 15 Jan 2025 12:00:00 GMT` (RFC 9110, section 5.6.7).
+    /// The HTTP date: `Wed, 15 Jan 2025 12:00:00 GMT` (RFC 9110, section 5.6.7).
     var httpDate: String {
         let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -170,7 +170,7 @@ private func padded(_ number: Int, _ width: Int = 2) -> String {
 }
 
 extension String {
-    /// Without spaces at either end. (FileMaker ignores those around a criterion and around what is typed into a date.)
+    /// The text without spaces at either end. FileMaker ignores them around a criterion and around a typed date.
     var trimmed: String {
         guard let first = firstIndex(where: { $0 != " " }), let last = lastIndex(where: { $0 != " " }) else {
             return ""

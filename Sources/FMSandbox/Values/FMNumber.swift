@@ -1,9 +1,9 @@
-/// A decimal number of any length, as FileMaker reads it out of a text. It is compared digit by digit, so two numbers of 58
-/// digits that differ in the last one differ.
+/// A decimal number of any length, as FileMaker parses it from a text. It is compared digit by digit, so that two
+/// numbers of 58 digits that differ in the last one are different.
 struct FMNumber: Equatable, Hashable, Sendable {
     /// -1, 0 or 1.
     private(set) var sign: Int
-    /// The place of the decimal point: the value is 0.d₁d₂d₃… × 10^exponent.
+    /// The position of the decimal point: the value is 0.d₁d₂d₃… × 10^exponent.
     private(set) var exponent: Int
     /// Significant digits (0…9) without leading or trailing zeros; empty for zero.
     private(set) var digits: [UInt8]
@@ -29,15 +29,16 @@ struct FMNumber: Equatable, Hashable, Sendable {
         self = FMNumber(literal: String(value)) ?? .zero
     }
 
-    /// Reads text that is a number and nothing else: `-12.50`, `.5`, `+7`, `1.5e3`. Spaces around it are allowed.
+    /// Parses a text that is a number and nothing else: `-12.50`, `.5`, `+7`, `1.5e3`. Spaces around it are allowed.
     init?(literal text: String) {
         var text = text
         guard let number = text.withUTF8({ Self.scan(literal: $0) }) else { return nil }
         self = number
     }
 
-    /// Reads a number out of any text as FileMaker does: the digits, the first sign before them and one decimal point
-    /// count, the rest is dropped. `"7-14/…71.5"` is 714.715, `"-"` is 0; a text without digit or sign is no number.
+    /// Parses a number from any text as FileMaker does: the digits, a minus sign before them and the first decimal
+    /// point count, the rest is ignored. `"7-14/…71.5"` is 714.715, `"-"` is 0; a text without digit or minus sign is
+    /// not a number.
     init?(reading text: String) {
         if let literal = FMNumber(literal: text) {
             self = literal
@@ -90,7 +91,7 @@ struct FMNumber: Equatable, Hashable, Sendable {
         return digits.map { $0 - 0x30 }
     }
 
-    /// The power of ten after an `e`: 0 without one, nil when it is broken or beyond FileMaker's range (10^±400).
+    /// The power of ten after an `e`: 0 if there is none, nil if it is malformed or beyond FileMaker's range (10^±400).
     private static func takePower(_ bytes: inout Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
         guard let mark = bytes.first, mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return 0 }
         guard let power = Int(String(decoding: bytes.dropFirst(), as: UTF8.self)), (-400...400).contains(power) else {
@@ -100,7 +101,7 @@ struct FMNumber: Equatable, Hashable, Sendable {
         return power
     }
 
-    /// Plain decimal notation as JSON allows it: no leading or trailing zeros, no power of ten.
+    /// The number in plain decimal notation as in JSON, without superfluous zeros and without a power of ten.
     var text: String {
         guard sign != 0 else { return "0" }
         let zero = UInt8(ascii: "0")

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What one repetition of a field of one record holds.
+/// The content of one repetition of a field in a record.
 ///
-/// FileMaker keeps what was typed, whatever the type of the field: a number field may hold `25abc`, a date field loaded from
-/// a file may hold no date. So a value is its text; dates, times and timestamps are kept in the US form of the wire
-/// (`MM/dd/yyyy HH:mm:ss`), and whoever needs the number or the day behind the text reads it with ``FMNumber`` or
+/// FileMaker keeps what was typed, whatever the type of the field: a number field may contain `25abc`, a date field
+/// loaded from a file may contain no date. So a value is its text. Dates, times and timestamps are kept in the Data
+/// API's US format (`MM/dd/yyyy HH:mm:ss`). Code that needs the number or the date parses the text with ``FMNumber`` or
 /// ``CivilDate``.
 enum FieldValue: Equatable, Sendable {
     case text(String)
@@ -19,7 +19,7 @@ enum FieldValue: Equatable, Sendable {
         }
     }
 
-    /// The text, or for a container the name of its file, which is what FileMaker shows when it is read as text.
+    /// The text; for a container the name of its file, as in FileMaker.
     var text: String {
         switch self {
         case .text(let text): text
@@ -28,7 +28,7 @@ enum FieldValue: Equatable, Sendable {
     }
 }
 
-/// The bytes in a container field, kept exactly as they were uploaded.
+/// The content of a container field, with the bytes exactly as they were uploaded.
 struct ContainerContent: Equatable, Sendable {
     var filename: String
     var contentType: String
@@ -36,7 +36,7 @@ struct ContainerContent: Equatable, Sendable {
 }
 
 extension ContainerContent {
-    /// Reads the form of solution files: `data:<type>;name=<file name>;base64,<bytes>`.
+    /// Parses the format of solution files: `data:<type>;name=<file name>;base64,<bytes>`.
     init?(dataURL text: String) {
         guard text.hasPrefix("data:"), let comma = text.firstIndex(of: ","),
             let data = Data(base64Encoded: String(text[text.index(after: comma)...]))
@@ -51,7 +51,7 @@ extension ContainerContent {
         )
     }
 
-    /// Writes what ``init(dataURL:)`` reads.
+    /// The content in the format that ``init(dataURL:)`` parses.
     var dataURL: String {
         let name = filename.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "file"
         return "data:\(contentType);name=\(name);base64,\(Data(bytes).base64EncodedString())"

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Text as FileMaker's index sees it: without case and without accents.
+/// Text as in FileMaker's index: without case and without accents.
 enum TextFolding {
-    /// The folded text as scalars, so that the patterns of a find can step through it one character at a time.
+    /// The folded text as scalars, so that the patterns of a find can match one character at a time.
     static func fold(_ text: String) -> [UInt32] {
         var text = text
         let plain = text.withUTF8 { letters -> [UInt32]? in
@@ -19,14 +19,14 @@ enum TextFolding {
         }
     }
 
-    /// Whether `left` sorts before `right`, is its equal (0) or comes after it (1).
+    /// Returns -1 if `left` sorts before `right`, 0 if they are equal, 1 if it sorts after it.
     static func compare(_ left: [UInt32], _ right: [UInt32]) -> Int {
         for (one, other) in zip(left, right) where one != other { return one < other ? -1 : 1 }
         return left.count == right.count ? 0 : (left.count < right.count ? -1 : 1)
     }
 
-    /// The words of a folded text, by the rule of FileMaker's word index: letters and digits belong to words; an
-    /// apostrophe or a period between two letters and `. , : / -` between two digits do too; all else separates.
+    /// The words of a folded text, by the rule of FileMaker's word index. Letters and digits belong to words, and so do
+    /// an apostrophe or a period between two letters and `. , : / -` between two digits. All else separates words.
     static func words(in text: [UInt32]) -> [ArraySlice<UInt32>] {
         var words: [ArraySlice<UInt32>] = []
         var start: Int?

@@ -1,6 +1,6 @@
-/// Commits that webhooks hear of.
+/// Commits, and their notifications of webhooks.
 extension Engine {
-    /// Puts a new world in place of the old one. Returns the numbers of the webhooks that somebody has to begin to deliver for.
+    /// Replaces the world. Returns the numbers of the webhooks whose delivery must be started with ``deliver(_:)``.
     func put(_ world: World, in state: inout State) -> [Int] {
         let idle = state.webhooks.committed(from: state.world, to: world)
         state.world = world
@@ -8,12 +8,12 @@ extension Engine {
         return idle
     }
 
-    /// Begins to deliver. Not to be called with the state locked.
+    /// Starts deliveries. It must not be called while the state is locked.
     func deliver(_ webhooks: [Int]) {
         for number in webhooks { webhookSender.work(on: number, of: self) }
     }
 
-    /// Deletes all records of a table, without a look at any of them.
+    /// Deletes all records of a table, without checks of the single records.
     func truncate(_ table: Int) {
         let idle = withState { state in
             for record in state.world.tables[table].records { state.world.tables[table].remove(record.id) }

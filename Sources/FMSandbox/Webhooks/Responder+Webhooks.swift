@@ -1,7 +1,7 @@
-/// Source: Claris OData guide, "Webhooks"; recorded answers of FileMaker Server 22.0.4, and where they differ those of another
-/// client's tests.
+/// Source: Claris OData guide, "Webhooks"; recorded answers of FileMaker Server 22.0.4, and where they differ also
+/// those in the tests of another client.
 extension Responder {
-    /// An error of the OData interface: the code is a text, and there is no envelope.
+    /// An error of the OData interface. Its code is a text, and it has no envelope.
     private struct ODataError: Error {
         var status: Int
         var code: Int
@@ -62,12 +62,12 @@ extension Responder {
             guard engine.withState({ $0.webhooks.delete(id, in: database.index) }) else { throw ODataError.notFound }
             return Self.result(id, traits)
         default:
-            // So a server answers `Webhook.Update(4)`: it takes it for a new record.
+            // A server answers `Webhook.Update(4)` in this way, because it takes the call for a new record.
             throw ODataError(status: 400, code: -1009, message: "Key not allowed for insert operation")
         }
     }
 
-    /// The database, for an account that may.
+    /// The database of the call. Throws 401 if the account may not use OData.
     private func database(_ call: WebhookCall, _ request: SandboxRequest) throws -> DatabaseModel {
         guard let database = engine.model.database(named: call.database) else {
             throw ODataError(status: 404, code: 802, message: "Unable to open file")
@@ -110,7 +110,7 @@ extension Responder {
             number: 0,
             database: database.index,
             occurrence: occurrence,
-            // A name that is none is taken all the same.
+            // A name without an occurrence is accepted, too.
             table: database.table(ofOccurrence: occurrence),
             url: url,
             headers: texts("headers").merging(texts("endpointHeaders")) { $1 },

@@ -1,16 +1,16 @@
 extension Sandbox {
-    /// Which part of the OData interface a sandbox has.
+    /// The part of the OData interface that a sandbox offers.
     public enum OData: Sendable, Equatable {
-        /// None: its paths answer 404.
+        /// None: its paths are answered with 404.
         case off
-        /// The calls that register webhooks, and the webhooks: `/fmi/odata/v4/…/Webhook.Add` and the like, on the same port. Nothing
-        /// else of OData.
+        /// The calls that register webhooks, such as `/fmi/odata/v4/…/Webhook.Add` on the same port, and the webhooks'
+        /// deliveries, but nothing else of OData.
         case webhooks(WebhookTraits = WebhookTraits())
     }
 
-    /// In what servers with webhooks differ, or are said to.
+    /// The traits in which servers with webhooks differ, or are reported to differ.
     public struct WebhookTraits: Sendable, Equatable {
-        /// How answers are spelled. Both are on record.
+        /// The spelling of keys in answers. Both were recorded.
         public enum Spelling: Sendable, CaseIterable {
             /// `status`, `webhooks`, `webhookID`, `webhook`, `webhookResult`.
             case lower
@@ -18,28 +18,29 @@ extension Sandbox {
             case camel
         }
 
-        /// What a delivery says of records that are gone.
+        /// The body of a delivery about deleted records.
         public enum DeleteBody: Sendable, CaseIterable {
-            /// A row for each, with its `ROWID` alone.
+            /// A row for each record, with its `ROWID` only.
             case rowidOnly
             /// No rows.
             case emptyValue
         }
 
-        /// How answers are spelled. The default is ``Spelling/lower``.
+        /// The spelling of keys in answers. The default is ``Spelling/lower``.
         public var spelling: Spelling
-        /// Whether `Webhook.Add` takes `endpointHeaders`, `queryHeaders` and `maxFailedAttempts`; it refuses them with -1009
-        /// otherwise, and takes `headers` alone. The default is true.
+        /// Whether `Webhook.Add` accepts `endpointHeaders`, `queryHeaders` and `maxFailedAttempts`. If not, they are
+        /// error -1009, and only `headers` is accepted. The default is true.
         public var takesEndpointHeaders: Bool
-        /// Whether ``Sandbox/truncate(table:inDatabase:)`` is delivered, with -1 as its `ROWID`, as by servers of version 26. The
-        /// default is true.
+        /// Whether ``Sandbox/truncate(table:inDatabase:)`` causes a delivery with the `ROWID` -1, as on servers of
+        /// version 26. The default is true.
         public var firesOnTruncate: Bool
-        /// Whether the first `Webhook.GetAll` after the start and after each restart answers an empty list. The default is false.
+        /// Whether the first `Webhook.GetAll` after the start and after each restart answers with an empty list. The
+        /// default is false.
         public var coldList: Bool
-        /// What a delivery says of records that are gone. The default is ``DeleteBody/rowidOnly``.
+        /// The body of a delivery about deleted records. The default is ``DeleteBody/rowidOnly``.
         public var deleteBody: DeleteBody
 
-        /// The traits of a server; see the properties.
+        /// Creates the traits of a server; see the properties.
         public init(
             spelling: Spelling = .lower,
             takesEndpointHeaders: Bool = true,
@@ -55,41 +56,41 @@ extension Sandbox {
         }
     }
 
-    /// Something that goes wrong with an operation that a webhook is to deliver, when its turn comes.
+    /// A failure in the delivery of an operation, which occurs when the operation becomes the first of its queue.
     public enum WebhookFault: Sendable, Equatable {
-        /// It counts as delivered, and never was.
+        /// It counts as delivered, but is not sent.
         case drop
         /// It is delivered twice.
         case duplicate
-        /// It and the one behind it are delivered in the other order. It waits for the one behind it.
+        /// It and the operation after it are delivered in the opposite order. It waits for the one after it.
         case swap
-        /// It is delivered after so long, on the sandbox's clock.
+        /// It is delivered after this duration, on the sandbox's clock.
         case delay(Duration)
-        /// It cannot be rendered (-1002), and is tried again and again until ``Sandbox/clearWebhookFaults()``; what is behind it
-        /// waits.
+        /// It cannot be rendered (-1002), and is tried again and again until ``Sandbox/clearWebhookFaults()``. The
+        /// operations after it wait.
         case stuck
-        /// Its body is no JSON, as with a number `.5` and a failed calculation `?`.
+        /// Its body is not JSON, as with a number `.5` and a failed calculation `?`.
         case garbageBody
     }
 
     /// A registered webhook.
     public struct Webhook: Sendable, Equatable {
-        /// Its id: the lowest that was free.
+        /// Its id: the lowest one that was free.
         public var id: Int
         /// The database.
         public var database: String
         /// The table occurrence, spelled as it was registered.
         public var table: String
-        /// Where deliveries go.
+        /// The URL that receives the deliveries.
         public var url: String
-        /// What each delivery has among its headers.
+        /// Headers that each delivery has.
         public var headers: [String: String]
-        /// How many operations have yet to be delivered.
+        /// The number of operations that are not delivered yet.
         public var pendingCount: Int
-        /// How often the first of these was tried.
+        /// The number of attempts to deliver the first of these.
         public var attempts: Int
 
-        /// A webhook of your own making, to compare with.
+        /// Creates a webhook, for comparisons in tests.
         public init(
             id: Int,
             database: String,
@@ -115,12 +116,13 @@ extension Sandbox {
         public var webhookID: Int
         /// `ADD`, `UPDATE` or `DELETE`.
         public var operation: String
-        /// The records it is about.
+        /// The ids of the records.
         public var rowIDs: [Int]
-        /// The HTTP status of the receiver's answer; nil where none came, nothing was sent, or it could not be rendered.
+        /// The HTTP status of the receiver's answer; nil if there was none, nothing was sent, or the body could not be
+        /// rendered.
         public var status: Int?
 
-        /// An attempt of your own making, to compare with.
+        /// Creates an attempt, for comparisons in tests.
         public init(webhookID: Int, operation: String, rowIDs: [Int], status: Int?) {
             self.webhookID = webhookID
             self.operation = operation
@@ -129,7 +131,7 @@ extension Sandbox {
         }
     }
 
-    /// The registered webhooks, in the order in which `Webhook.GetAll` tells of them.
+    /// The registered webhooks, in the order in which `Webhook.GetAll` lists them.
     public var webhooks: [Webhook] {
         engine.withState { state in
             state.webhooks.hooks.map { hook in
@@ -146,22 +148,23 @@ extension Sandbox {
         }
     }
 
-    /// All attempts to deliver something so far, in their order.
+    /// All attempts to deliver an operation so far, in their order.
     public var webhookDeliveries: [WebhookDelivery] { engine.withState { $0.webhooks.deliveries } }
 
-    /// Returns once there have been at least so many attempts to deliver something. Returns too when the task is cancelled.
+    /// Returns once there were at least `count` attempts to deliver an operation, or the task is cancelled.
     public func untilWebhookDeliveries(_ count: Int) async { await engine.webhookSender.deliveryCount.until(count) }
 
-    /// Lets something go wrong with the next operations that are to be delivered, one fault for each in turn.
+    /// Adds faults for the next operations to be delivered, one for each operation.
     public func inject(webhook faults: WebhookFault...) { engine.withState { $0.webhooks.faults += faults } }
 
-    /// Forgets the faults of webhooks that are still to come, and lets what is stuck be tried as it should be.
+    /// Removes the faults of webhooks that are still to come, and ends ``WebhookFault/stuck`` for operations that have
+    /// it.
     public func clearWebhookFaults() { engine.withState { $0.webhooks.clearFaults() } }
 
-    /// Deletes all records of a table at once, as the script step Truncate Table does: no record is looked at, and webhooks hear of
-    /// it where ``WebhookTraits/firesOnTruncate`` says so.
+    /// Deletes all records of a table at once, as the script step Truncate Table does, without checks of the single
+    /// records. Webhooks get a delivery if ``WebhookTraits/firesOnTruncate`` is set.
     ///
-    /// Throws ``FileMakerError`` 802 or 106 when there is no such database or table.
+    /// Throws ``FileMakerError`` 802 or 106 if there is no such database or table.
     public func truncate(table: String, inDatabase database: String) throws {
         engine.truncate(try engine.model.table(table, ofDatabase: database).place)
     }

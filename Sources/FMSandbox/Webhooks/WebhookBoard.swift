@@ -1,6 +1,7 @@
-/// The webhooks of a host and what each has yet to deliver, as a value.
+/// The webhooks of a host with their pending operations, as a value.
 ///
-/// Each has a queue that is worked in order: what cannot be delivered holds up all that is behind it.
+/// Each webhook has a queue that is processed in order: an operation that cannot be delivered delays all operations
+/// after it.
 ///
 /// Source: Claris OData guide, "Webhooks"; recorded behaviour of FileMaker Server 22.0.4.
 struct WebhookBoard: Sendable {
@@ -16,7 +17,7 @@ struct WebhookBoard: Sendable {
         var attempts = 0
         var errorCode = 0
         var errorMessage = ""
-        /// Its turn had come, so it has met its fault if there was one.
+        /// Whether it has been the first of its queue, and so got its fault if there was one.
         var hasHadTurn = false
         var isStuck = false
         var isGarbage = false
@@ -24,11 +25,11 @@ struct WebhookBoard: Sendable {
 
     struct Hook: Sendable {
         var id: Int
-        /// Never given twice, as the id is.
+        /// A number that is never used again, unlike the id.
         var number: Int
         var database: Int
         var occurrence: String
-        /// nil for an occurrence that is not there, or whose file is not hosted: it was accepted, and never fires.
+        /// nil if the occurrence does not exist or its file is not hosted. Such a webhook is accepted but never fires.
         var table: Int?
         var url: String
         var headers: [String: String] = [:]
@@ -38,21 +39,21 @@ struct WebhookBoard: Sendable {
         var filter = ""
         var maximumAttempts = 0
         var queue: [Operation] = []
-        /// Somebody is delivering what is in the queue.
+        /// Whether a task is delivering the queue.
         var isWorking = false
     }
 
-    /// What to do about the first operation of a queue.
+    /// The next attempt to deliver the first operation of a queue.
     struct Job: Sendable {
         var hook: Hook
         var operation: Operation
         var delay: Duration?
-        /// How often to send it.
+        /// How many times to send it.
         var copies = 1
     }
 
     private(set) var hooks: [Hook] = []
-    /// The list was asked for since the start.
+    /// Whether the list was requested since the start or restart.
     private var isWarm = false
     private var lastNumber = 0
     var faults: [Sandbox.WebhookFault] = []
@@ -60,11 +61,11 @@ struct WebhookBoard: Sendable {
 
     // MARK: Registration
 
-    /// Adds a hook, and returns its id: the lowest that is free in its database.
+    /// Adds a webhook. Returns its id: the lowest one that is free in its database.
     mutating func add(_ hook: Hook) -> Int {
         var hook = hook
         let taken = Set(hooks.filter { $0.database == hook.database }.map(\.id))
-        // Of so many and one more, one is free.
+        // `taken` has one element less than the range, so at least one id is free.
         hook.id = (1...taken.count + 1).first { !taken.contains($0) } ?? 1
         lastNumber += 1
         hook.number = lastNumber
@@ -74,26 +75,26 @@ struct WebhookBoard: Sendable {
 
     func hook(_ id: Int, in database: Int) -> Hook? { hooks.first { $0.id == id && $0.database == database } }
 
-    /// False when there is no such hook.
+    /// Returns false if there is no such webhook.
     mutating func delete(_ id: Int, in database: Int) -> Bool {
         guard hook(id, in: database) != nil else { return false }
         hooks.removeAll { $0.id == id && $0.database == database }
         return true
     }
 
-    /// What the list shows.
+    /// The webhooks that the list shows.
     mutating func list(_ database: Int, isColdAtFirst: Bool) -> [Hook] {
         defer { isWarm = true }
         return isColdAtFirst && !isWarm ? [] : hooks.filter { $0.database == database }
     }
 
-    /// Hooks survive it, and the list is in order again.
+    /// Webhooks survive a restart, and the list is sorted again.
     mutating func restart() {
         isWarm = false
         hooks.sort { ($0.database, $0.id) < ($1.database, $1.id) }
     }
 
-    /// As at the start, but no number is given again.
+    /// Restores the initial state, except that numbers are not used again.
     mutating func reset() {
         let number = lastNumber
         self = WebhookBoard()
@@ -109,8 +110,8 @@ struct WebhookBoard: Sendable {
 
     // MARK: Operations
 
-    /// Puts what a commit has done to records behind what waits. Returns the numbers of the hooks whose queues nobody works on; they
-    /// count as being worked on from then on.
+    /// Appends the changes of a commit to the queues. Returns the numbers of the webhooks whose queues no task
+    /// delivers; from now on they count as being delivered.
     mutating func committed(from old: World, to new: World) -> [Int] {
         guard !hooks.isEmpty else { return [] }
         var changes: [Int: [Operation]] = [:]
@@ -134,7 +135,7 @@ struct WebhookBoard: Sendable {
         return idle
     }
 
-    /// One for each kind of thing that was done. A record was changed when its modId was.
+    /// One operation for each kind of change. A record was changed if its modId was.
     private static func operations(from old: TableState, to new: TableState) -> [Operation] {
         let before = Dictionary(uniqueKeysWithValues: old.records.map { ($0.id, $0.modId) })
         let added = new.records.filter { before[$0.id] == nil }.map(\.id)
@@ -146,7 +147,7 @@ struct WebhookBoard: Sendable {
 
     // MARK: Delivery
 
-    /// What to do next for a hook; nil when there is nothing, and nobody works on its queue then.
+    /// The next job of a webhook; nil if there is none, which ends the delivery of its queue.
     mutating func nextJob(_ number: Int) -> Job? {
         guard let place = hooks.firstIndex(where: { $0.number == number }) else { return nil }
         guard let first = hooks[place].queue.first, prepare(place, first) else {
@@ -165,10 +166,10 @@ struct WebhookBoard: Sendable {
         return job
     }
 
-    /// The fault of the operation whose turn has just come.
+    /// The fault of the operation that has just become the first.
     private var pendingFault: Sandbox.WebhookFault?
 
-    /// Gives the first operation of a queue its turn, and its fault. False when it has to wait for another.
+    /// Assigns the next fault to the first operation of a queue. Returns false if it must wait for another operation.
     private mutating func prepare(_ place: Int, _ first: Operation) -> Bool {
         guard !first.hasHadTurn else { return true }
         if faults.first == .swap {
@@ -183,7 +184,7 @@ struct WebhookBoard: Sendable {
         return true
     }
 
-    /// Takes in what an attempt came to that is one too many, so it decides nothing.
+    /// Records the outcome of sending an additional copy, which does not affect the queue.
     mutating func sentCopy(of job: Job, _ outcome: Result<Int, FileMakerError>) {
         deliveries.append(Self.delivery(job.hook.id, job.operation, outcome))
     }
@@ -201,8 +202,8 @@ struct WebhookBoard: Sendable {
         )
     }
 
-    /// Takes in what an attempt came to: a status of the receiver, or why there is none. Returns how long to wait before the next
-    /// attempt; nil when there is none.
+    /// Records the outcome of an attempt: the receiver's status, or the reason why there is none. Returns the time to
+    /// wait before the next attempt; nil if no attempt follows.
     mutating func attempted(
         _ number: Int,
         _ operation: Operation,
@@ -226,15 +227,15 @@ struct WebhookBoard: Sendable {
             hooks[place].queue[0].errorMessage = error.message
         }
         if hooks[place].maximumAttempts > 0, attempts >= hooks[place].maximumAttempts {
-            // What a server does then is not known; that the hook is gone is the worst.
+            // It is not known what a server does then. Removing the webhook is the worst case.
             hooks.remove(at: place)
             return nil
         }
-        // 1, 2, 4 … 60 s, which is invented.
+        // 1, 2, 4 … 60 s; these values are invented.
         return .seconds(min(60, 1 << min(attempts - 1, 6)))
     }
 
-    /// The first operation was dropped.
+    /// Removes the first operation, which was dropped.
     mutating func dropped(_ number: Int) {
         guard let place = hooks.firstIndex(where: { $0.number == number }), !hooks[place].queue.isEmpty else { return }
         hooks[place].queue.removeFirst()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The body of a delivery: the OData query over the rows of an operation, as the table is when it is sent.
+/// The body of a delivery: the OData query for the rows of an operation, with the table's state at the time of sending.
 ///
 /// Source: recorded deliveries of FileMaker Server 22.0.4.
 enum WebhookBody {
@@ -29,7 +29,7 @@ enum WebhookBody {
         ])
     }
 
-    /// Of records that are gone there is little to say.
+    /// The rows of deleted records, which have at most an id.
     private static func rowsOfDeleted(_ ids: [Int], _ engine: Engine) -> [JSONValue] {
         guard case .webhooks(let traits) = engine.configuration.odata else { return [] }
         switch traits.deleteBody {
@@ -38,7 +38,7 @@ enum WebhookBody {
         }
     }
 
-    /// The names of the fields, in their order, with the special ones where they are asked for.
+    /// The names of the fields in alphabetical order, with the special columns if they are requested.
     private static func columns(of hook: WebhookBoard.Hook, _ table: TableModel) -> [String] {
         if !hook.select.isEmpty {
             return hook.select.split(separator: ",").map { String($0).trimmed.replacingOccurrences(of: "\"", with: "") }
@@ -73,7 +73,7 @@ enum WebhookBody {
         return .object(row)
     }
 
-    /// A number where it is one, nothing for what is empty, else a text.
+    /// A number if the field is a number field and the text is a number, null if it is empty, else a text.
     private static func value(
         of field: FieldModel,
         in record: Record,
@@ -90,7 +90,7 @@ enum WebhookBody {
 
     // MARK: Writing
 
-    /// Indented by tabs, as recorded.
+    /// JSON indented by tabs, as recorded.
     static func tabbed(_ value: JSONValue) -> [UInt8] { Array(text(value, indent: "").utf8) }
 
     private static func text(_ value: JSONValue, indent: String) -> String {

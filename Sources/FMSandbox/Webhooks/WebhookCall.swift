@@ -2,12 +2,12 @@
 struct WebhookCall: Equatable {
     var method: String
     var database: String
-    /// `GetAll`, `Get`, `Add`, `Delete`, `Invoke`, or what a server does not know.
+    /// `GetAll`, `Get`, `Add`, `Delete`, `Invoke`, or a name that servers do not know.
     var function: String
-    /// What stands in parentheses.
+    /// The text in parentheses.
     var argument: String?
 
-    /// nil for all other paths.
+    /// Parses the path of a request; nil for all other paths.
     init?(_ request: SandboxRequest) {
         let encoded = request.path.split(separator: "/")
         let segments = encoded.compactMap { PercentCoding.decode($0) }

@@ -4,18 +4,18 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Delivers what is in the queues of webhooks, each in order, by real HTTP to this machine.
+/// Delivers the queues of webhooks, each in order, by real HTTP to this machine.
 final class WebhookSender: Sendable {
-    /// How many attempts there were.
+    /// The number of attempts.
     let deliveryCount = WatchedCount()
     private let tasks = RunningTasks()
 
     func stop() { tasks.stop() }
 
-    /// Works on a queue until it is empty.
+    /// Delivers a queue until it is empty.
     func work(on number: Int, of engine: Engine) {
         tasks.run {
-            // Only a sandbox that is being stopped interrupts a delivery.
+            // A delivery is interrupted only when the sandbox is stopped.
             try? await self.deliver(number, engine)
         }
     }
@@ -41,7 +41,7 @@ final class WebhookSender: Sendable {
         }
     }
 
-    /// The status of the receiver's answer, or why there is none.
+    /// The status of the receiver's answer, or the reason why there is none.
     private func attempt(_ job: WebhookBoard.Job, _ engine: Engine) async -> Result<Int, FileMakerError> {
         guard !job.operation.isStuck else {
             return .failure(FileMakerError(-1002, message: "syntax error in URL at: 'id'"))
@@ -49,7 +49,7 @@ final class WebhookSender: Sendable {
         return await Self.post(WebhookBody.bytes(of: job, in: engine), to: job.hook.url, headers: job.hook.headers)
     }
 
-    /// Sends a body to a URL on this machine; no other is ever sent anything.
+    /// Sends a body to a URL on this machine. Any other host is refused.
     static func post(
         _ body: [UInt8],
         to url: String,
@@ -101,7 +101,7 @@ final class WebhookSender: Sendable {
     }
 }
 
-/// Waits for the end of an answer and tells its status. Confined to the loop of its channel.
+/// Waits for the end of an answer and reports its status. It runs on the channel's event loop only.
 private final class StatusHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

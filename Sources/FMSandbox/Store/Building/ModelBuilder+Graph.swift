@@ -1,4 +1,4 @@
-/// Table occurrences, the relationships between them, and the fields that can be seen along those.
+/// Adds table occurrences and relationships, and resolves the fields that are reachable along relationships.
 extension ModelBuilder {
     mutating func addGraph(_ index: Int) throws {
         let solution = solutions[index]
@@ -74,7 +74,8 @@ extension ModelBuilder {
         model.databases[place.solution].relationships.append(result)
     }
 
-    /// The sort orders of relationships may name value lists, and those may lead along relationships.
+    /// Adds the sort orders of relationships. This is a separate step because they may use value lists, which may use
+    /// relationships.
     mutating func addSortOrders(_ index: Int) throws {
         for (number, relationship) in solutions[index].relationships.enumerated() {
             let place = Place(solution: index)["relationships", number]
@@ -86,7 +87,7 @@ extension ModelBuilder {
         }
     }
 
-    /// A sort order as seen from an occurrence, or nil when a file it needs is not hosted.
+    /// A sort order as seen from an occurrence; nil if a file that it needs is not hosted.
     func sort(_ orders: [Solution.SortOrder], from occurrence: Int, _ place: Place) throws -> [SortModel]? {
         var sort: [SortModel] = []
         for (number, order) in orders.enumerated() {
@@ -105,7 +106,7 @@ extension ModelBuilder {
         return sort
     }
 
-    /// A field as seen from an occurrence, or nil when the file that holds it is not hosted.
+    /// A field as seen from an occurrence; nil if its file is not hosted.
     func reference(_ name: String, from occurrence: Int, _ place: Place) throws -> FieldReference? {
         let database = model.databases[place.solution]
         let parsed = FieldName(name)

@@ -1,6 +1,6 @@
 extension ModelBuilder {
     mutating func addLayouts(_ index: Int) throws {
-        // A layout named `-` separates others in the list and is nothing to go to.
+        // A layout named `-` is a separator in the list.
         for layout in solutions[index].layouts.flatMap(\.layouts) where layout.name != "-" {
             let place = Place(solution: index)["layouts", layout.name]
             guard model.databases[index].layouts[layout.name] == nil else {
@@ -37,7 +37,7 @@ extension ModelBuilder {
                 result.needsMissingFile = true
                 continue
             }
-            // A field placed twice is one key of the answer.
+            // A field that is placed twice has only one key in answers.
             guard result.fieldIndexes[field.name] == nil else { continue }
             result.fieldIndexes[field.name] = result.fields.count
             result.fields.append(field)
@@ -49,7 +49,8 @@ extension ModelBuilder {
                 continue
             }
             if let first = result.portal(named: portal.key) {
-                // Object names are given once; portals without one are named by their occurrence, however many there are.
+                // Object names must be unique. Portals without one are named by their occurrence, and several may have
+                // the same.
                 guard first.objectName == nil, portal.objectName == nil else {
                     throw failure(place, "two portals named \(portal.key)")
                 }
@@ -65,7 +66,7 @@ extension ModelBuilder {
         return result
     }
 
-    /// A field on a layout or in a portal, whose fields are always qualified; nil when its file is not hosted.
+    /// A field on a layout or in a portal, where names are always qualified; nil if its file is not hosted.
     private func layoutField(
         _ field: Solution.LayoutField,
         from occurrence: Int,

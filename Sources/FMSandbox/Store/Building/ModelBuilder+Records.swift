@@ -1,5 +1,5 @@
 extension ModelBuilder {
-    /// Record ids and modIds stop well before they could overflow.
+    /// The limit of record ids and modIds, well before they could overflow.
     private static let countLimit = 1 << 53
 
     mutating func addRecords(_ index: Int) throws {
@@ -49,7 +49,8 @@ extension ModelBuilder {
         }
     }
 
-    /// The next serial number where the solution says so: the greatest ones may belong to records that are gone.
+    /// The next serial number if the solution has one. It is needed if the records with the greatest numbers were
+    /// deleted.
     private func nextSerial(_ source: Solution.Table, _ field: FieldModel, _ place: Place) throws -> FMNumber? {
         guard let text = source.fields[field.index].nextSerial else { return nil }
         guard let next = FMNumber(literal: text) else {
@@ -58,7 +59,7 @@ extension ModelBuilder {
         return next
     }
 
-    /// Where in a record, or among the global values, a value belongs.
+    /// The slot of a value, in a record or among the globals, and the value itself.
     private func value(
         _ text: String,
         _ name: String,
@@ -84,8 +85,8 @@ extension ModelBuilder {
 }
 
 extension FieldValue {
-    /// Reads a value of a solution file: a container from its data URL (nil when it is none), a date, a time or a timestamp
-    /// in the padded form of the wire where it is one.
+    /// Reads a value of a solution file. A container is a data URL; nil if it is not. A date, time or timestamp that
+    /// can be read is changed to the padded form of the Data API.
     fileprivate init?(_ text: String, type: Solution.FieldType) {
         switch type {
         case .text, .number: self = .text(text)

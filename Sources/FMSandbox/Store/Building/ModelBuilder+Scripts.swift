@@ -1,12 +1,12 @@
 extension ModelBuilder {
-    /// No script waits longer than this in one step.
+    /// The maximum number of seconds that one step can wait.
     static let longestWait = 86_400.0
 
     mutating func addScripts(_ index: Int) throws {
         for script in solutions[index].scripts.flatMap(\.scripts) where script.name != "-" {
             let place = Place(solution: index)["scripts", script.name]
             let steps = try steps(script.steps, "steps", place)
-            // Of two scripts of one name the first one runs: the Data API gives no way to choose.
+            // Of several scripts with one name, the first one runs; the Data API cannot choose between them.
             guard model.databases[index].scripts[script.name] == nil else { continue }
             model.databases[index].scripts[script.name] = ScriptModel(
                 name: script.name,
@@ -16,7 +16,7 @@ extension ModelBuilder {
         }
     }
 
-    /// The steps of a list, with those of a transaction as one.
+    /// The models of a list of steps. The steps of a transaction become one.
     private func steps(_ steps: [Solution.Step], _ key: String, _ place: Place) throws -> [StepModel] {
         var models: [StepModel] = []
         var opened: (Place, [StepModel])?
@@ -115,7 +115,7 @@ extension ModelBuilder {
         }
     }
 
-    /// A text with formulas between `<<` and `>>`, as one formula.
+    /// Parses a text with formulas between `<<` and `>>` into one formula.
     private func template(_ text: String, _ place: Place) throws -> Formula {
         var whole = Formula.literal("")
         func append(_ part: Formula) { whole = whole == .literal("") ? part : .binary(.concatenate, whole, part) }

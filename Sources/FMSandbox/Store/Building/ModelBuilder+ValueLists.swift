@@ -22,7 +22,7 @@ extension ModelBuilder {
         }
         let target = try occurrence(FieldName(field).occurrence, "field")
         let start = try list.relatedFrom.map { try occurrence($0, "relatedFrom") } ?? target
-        // A list out of a file that is not hosted is empty.
+        // A list whose file is not hosted is empty.
         guard let reference = try reference(field, from: start, place["field"]) else { return .custom([]) }
         let display = try list.displayField.flatMap { try self.reference($0, from: start, place["displayField"]) }
         if list.relatedFrom == nil { return .field(reference, display: display) }

@@ -1,10 +1,10 @@
-/// Turns solutions into one ``Model`` and the ``World`` it starts with. Every name is looked up here, so a solution that
-/// names something that is not there never starts.
+/// Turns solutions into one ``Model`` and its initial ``World``. Every name is resolved here, so a solution that refers
+/// to something missing does not start.
 ///
-/// The order of the passes: what a later one looks up has been put there by an earlier one, in all solutions, since a
-/// relationship may lead into another file.
+/// Each pass uses what the passes before it have added for all solutions, because a relationship may lead into another
+/// file.
 struct ModelBuilder {
-    /// Where in which solution something stands, to be named in errors.
+    /// A place in a solution, for errors.
     struct Place {
         var solution: Int
         var path = ""
@@ -131,7 +131,7 @@ struct ModelBuilder {
         return conditions
     }
 
-    /// A right that names nothing would silently protect nothing.
+    /// Throws if the set names a layout or a field that does not exist, because it would protect nothing.
     private func check(_ set: Solution.PrivilegeSet, _ place: Place) throws {
         let database = model.databases[place.solution]
         let layouts = solutions[place.solution].layouts.flatMap(\.layouts)

@@ -6,7 +6,7 @@ struct Change: Sendable {
 }
 
 extension RecordWriter {
-    /// Reads a value of a request for a field, in the date notation of the request.
+    /// Parses a request's value for a field, in the date notation of the request.
     func change(_ value: JSONValue, to field: FieldModel, repetition: Int?, in table: Int) throws -> Change {
         let privileges = privileges(table)
         let qualified = "\(model.tables[table].name)::\(field.name)"
@@ -16,12 +16,12 @@ extension RecordWriter {
         else { throw FileMakerError(201) }
         let repetition = repetition ?? 1
         guard (1...field.repetitions).contains(repetition) else { throw FileMakerError(111) }
-        // null, booleans, arrays and objects are no field values.
+        // null, booleans, arrays and objects cannot be field values.
         guard let text = value.scalarText else { throw FileMakerError(1708) }
         return Change(field: field, repetition: repetition, value: try self.value(text, for: field))
     }
 
-    /// Values by the names of fields, in the order of the names.
+    /// Changes from values by field name, in the order of the names.
     func changes(_ values: [String: String], in table: Int) throws -> [Change] {
         try values.sorted { $0.key < $1.key }.map { name, value in
             let name = FieldName(name)
@@ -45,7 +45,7 @@ extension RecordWriter {
             guard let timestamp = notation.timestamp(from: text) else { throw FileMakerError(500) }
             return .text(DateNotation.us.write(timestamp))
         case .container:
-            // A container is filled by an upload; a write can only empty it.
+            // Only an upload fills a container; a write can only empty it.
             throw FileMakerError(408)
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension RecordWriter {
-    /// Enters what a new record holds by itself, unless the request gave the field a value.
+    /// Enters the automatic values of a new record, except in fields to which the request gave a value.
     mutating func enterOnCreation(_ record: inout Record, _ table: TableModel, given: Set<Int>) {
         for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
             guard let autoEnter = field.autoEnter, field.autoEnterFormula == nil,
@@ -11,11 +11,11 @@ extension RecordWriter {
         }
     }
 
-    /// Enters what the formulas of fields give, in the order of the fields; a request's own values come first.
+    /// Enters the results of auto-enter formulas, in the order of the fields.
     ///
     /// - Parameters:
-    ///   - given: The fields to which the request gave a value, which are left alone.
-    ///   - changed: The fields of the change; nil for a new record, whose formulas are all worked out.
+    ///   - given: The fields to which the request gave a value; they are not changed.
+    ///   - changed: The fields of the change; nil for a new record, in which all formulas are evaluated.
     func enterCalculations(_ record: inout Record, _ table: TableModel, given: Set<Int>, changed: Set<String>? = nil) {
         guard !options.waitsForCommit else { return }
         for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
@@ -31,7 +31,7 @@ extension RecordWriter {
         }
     }
 
-    /// Enters what a change leaves behind: the modification stamps.
+    /// Enters the values of the last change: date, time and account.
     mutating func enterOnModification(_ record: inout Record, _ table: TableModel, given: Set<Int>) {
         guard !options.waitsForCommit else { return }
         for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
@@ -74,6 +74,6 @@ extension RecordWriter {
 }
 
 extension FMNumber {
-    /// One more.
+    /// The number plus one.
     var successor: FMNumber { FMNumber(literal: Formula.text(Formula.decimal(text) + 1)) ?? self }
 }

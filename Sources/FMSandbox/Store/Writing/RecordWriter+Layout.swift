@@ -1,5 +1,5 @@
 extension RecordWriter {
-    /// `fieldData` of a request, sorted by where it goes.
+    /// The `fieldData` of a request, grouped by target.
     private struct FieldData {
         var own: [Change] = []
         var related: [(name: FieldName, field: LayoutFieldModel, value: JSONValue)] = []
@@ -55,7 +55,8 @@ extension RecordWriter {
         return data
     }
 
-    /// The older way to write to a portal row, `Occurrence::Field.17`, may name a field that only a portal shows.
+    /// The field of a portal row. Only the older notation `Occurrence::Field.17` may name a field that is in a portal
+    /// only.
     private func portalField(_ name: FieldName, on layout: LayoutModel) -> LayoutFieldModel? {
         guard name.recordId != nil else { return nil }
         for portal in layout.portals {
@@ -66,7 +67,7 @@ extension RecordWriter {
         return nil
     }
 
-    /// One row, or since version 18 a list of rows.
+    /// The rows to delete: one row, or since version 18 a list of rows.
     private func deletions(_ value: JSONValue) throws -> [String] {
         if let text = value.string { return [text] }
         guard options.deletesSeveralRows, let elements = value.array else { throw FileMakerError(1708) }
@@ -78,10 +79,10 @@ extension RecordWriter {
 
     // MARK: Related fields
 
-    /// Writes `Occurrence::Field` into the first related record, or the one that is named; where there is none, a value
-    /// creates one if the relationship allows that, and an empty text does nothing.
+    /// Writes `Occurrence::Field` to the first related record or to the record that is named. If there is none, a value
+    /// creates a record if the relationship allows it, and an empty text does nothing.
     private mutating func writeRelated(_ data: FieldData, of recordId: Int, on layout: LayoutModel) throws {
-        /// The fields of one request that ask for a new record by `.0` share it.
+        /// The new records requested by `.0`. The fields of one request with the same path share a record.
         var new: [(path: [Hop], changes: [Change])] = []
         for (name, field, value) in data.related {
             guard let record = world.tables[layout.table].record(recordId) else { throw FileMakerError(101) }
@@ -110,7 +111,7 @@ extension RecordWriter {
         for (path, changes) in new { _ = try createRelated(along: path, from: recordId, in: layout.table, changes) }
     }
 
-    /// A new record at the end of a path of one relationship, its match fields filled from the record at the start.
+    /// Creates a record at the end of a path of one relationship, with match fields from the record at its start.
     private mutating func createRelated(
         along path: [Hop],
         from recordId: Int,
@@ -184,7 +185,7 @@ extension RecordWriter {
         for (field, change) in further { try write(change, to: field, ofRow: rowId, in: portal) }
     }
 
-    /// Writes to a field of a table occurrence behind the portal's own.
+    /// Writes to a field of an occurrence that is related to the portal's own.
     private mutating func write(
         _ change: Change,
         to field: LayoutFieldModel,
@@ -200,7 +201,7 @@ extension RecordWriter {
         }
     }
 
-    /// Deletes the row that `Portal.3` names.
+    /// Deletes the portal row that an entry such as `Portal.3` names.
     private mutating func deleteRow(_ entry: String, of recordId: Int, on layout: LayoutModel) throws {
         guard let dot = entry.lastIndex(of: "."), let rowId = Int(entry[entry.index(after: dot)...]) else {
             throw FileMakerError(1708)

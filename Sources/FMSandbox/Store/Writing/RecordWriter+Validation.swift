@@ -1,5 +1,5 @@
 extension RecordWriter {
-    /// Enforces the validation rules of fields of a record, with the error code of the first that fails.
+    /// Checks the validation rules of the fields of a record. Throws the error of the first rule that fails.
     func validate(_ record: Record, _ table: TableModel, fields: [FieldModel]) throws {
         guard !options.skipsValidation, !options.waitsForCommit else { return }
         for field in fields where field.isStored && !field.isGlobal && field.validation != Solution.Validation() {
@@ -26,7 +26,7 @@ extension RecordWriter {
             guard let list = database.valueLists[name] else { return 108 }
             let key = TextFolding.fold(text)
             let values = reader.values(of: list, for: record, database: database)
-            // A checkbox set holds several values, one on each line.
+            // A checkbox set has several values, one per line.
             let isListed = text.split(separator: "\r").allSatisfy { line in
                 values.contains { TextFolding.fold($0.value) == TextFolding.fold(String(line)) }
             }

@@ -1,5 +1,5 @@
-/// Changes records on behalf of a session. It works on a draft of the world that the host puts in place when all parts of
-/// a request have succeeded, so a request is one commit.
+/// Changes records for a session. It works on a draft of the world, which replaces the world when all parts of a
+/// request have succeeded, so that a request is one commit.
 ///
 /// Source: Claris FileMaker Data API Guide, "Create a record", "Edit a record".
 struct RecordWriter {
@@ -9,16 +9,16 @@ struct RecordWriter {
         var skipsValidation = false
         /// `prohibitmode: "script"`: "prohibit modification during data entry" is not enforced.
         var skipsProhibition = false
-        /// `deleteRelated` may be a list: not so before version 18.
+        /// Whether `deleteRelated` may be a list; it may not before version 18.
         var deletesSeveralRows = true
-        /// In a transaction: what is entered by itself, serial numbers excepted, and validation wait for the commit.
+        /// In a transaction: auto-enter (except serial numbers) and validation wait for the commit.
         var waitsForCommit = false
     }
 
-    /// What has been done to a record.
+    /// The changes made to a record.
     struct Touch: Sendable {
         var isNew: Bool
-        /// The fields that were given a value.
+        /// The fields that were set.
         var given: Set<Int> = []
     }
 
@@ -26,27 +26,27 @@ struct RecordWriter {
     struct NewRow: Equatable, Sendable {
         var tableName: String
         var recordId: Int
-        /// How many fields the request gave it.
+        /// The number of fields that the request set.
         var fieldCount: Int
     }
 
     let model: Model
     let database: DatabaseModel
-    /// What the session may do in a table, which may be that of a data source.
+    /// The session's privileges in a table, which may belong to a data source.
     let privileges: (_ table: Int) -> Solution.PrivilegeSet
     let notation: DateNotation
     let options: Options
     var world: World
     var viewpoint: Viewpoint
     private(set) var newRows: [NewRow] = []
-    /// The number of the transaction that this is part of.
+    /// The number of the transaction; nil outside a transaction.
     let transaction: Int?
-    /// What this commit has created or changed. A commit counts the modId of a record up once, however many of its fields
-    /// come one after the other.
+    /// The records that this commit has created or changed. A commit increments the modId of a record once, however
+    /// often it changes the record.
     private(set) var touched: [RecordPlace: Touch]
-    /// What was created or changed last.
+    /// The record that was created or changed last.
     private(set) var changedLast: RecordPlace?
-    /// What it has deleted.
+    /// The records that were deleted.
     private(set) var removed: Set<RecordPlace> = []
 
     init(
@@ -68,7 +68,7 @@ struct RecordWriter {
         touched = transaction?.touched ?? [:]
     }
 
-    /// On behalf of somebody who may do everything.
+    /// Creates a writer with full access.
     init(_ model: Model, _ database: DatabaseModel, world: World, viewpoint: Viewpoint) {
         self.model = model
         self.database = database
@@ -81,10 +81,10 @@ struct RecordWriter {
         touched = [:]
     }
 
-    /// What is entered, looked up and validated is so whoever writes.
+    /// A reader of all records: auto-enter, lookups and validation do not depend on the account.
     var reader: Reader { Reader(model: model, world: world, viewpoint: viewpoint.ofEverything) }
 
-    /// Nobody changes, copies or deletes what he may not see.
+    /// Throws 200 if the account may not see a record, and so may not change, copy or delete it.
     private func checkVisibility(of record: Record, in table: Int) throws {
         let reader = Reader(model: model, world: world, viewpoint: viewpoint)
         guard reader.isVisible(record, table: table) else { throw FileMakerError(200) }
@@ -92,7 +92,7 @@ struct RecordWriter {
 
     // MARK: Records
 
-    /// A new record of a table with auto-entered values and those given, by slot.
+    /// Creates a record of a table with auto-entered and given values.
     mutating func create(in table: Int, _ changes: [Change]) throws -> Record {
         guard privileges(table).canCreate else { throw FileMakerError(200) }
         let schema = model.tables[table]
@@ -108,7 +108,7 @@ struct RecordWriter {
         return record
     }
 
-    /// Changes a record and counts its modId up by one.
+    /// Changes fields of a record and increments its modId, once per commit.
     mutating func change(_ recordId: Int, in table: Int, _ changes: [Change]) throws {
         guard var record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
         let schema = model.tables[table]
@@ -131,7 +131,7 @@ struct RecordWriter {
         try validate(record, schema, fields: own.map(\.field))
     }
 
-    /// Deletes a record, and related ones where a relationship says so.
+    /// Deletes a record, and related records if a relationship says so.
     mutating func delete(_ recordId: Int, in table: Int) throws {
         guard let record = world.tables[table].record(recordId) else { throw FileMakerError(101) }
         guard privileges(table).canDelete else { throw FileMakerError(200) }
@@ -155,13 +155,13 @@ struct RecordWriter {
         world.tables[table].remove(recordId)
         touched[place] = nil
         removed.insert(place)
-        // A record reached twice is gone the second time.
+        // A record that is reached twice does not exist the second time.
         for (table, recordId) in related where world.tables[table].position(of: recordId) != nil {
             try delete(recordId, in: table)
         }
     }
 
-    /// A copy of a record with a new id; serial numbers, creation stamps and the like are entered afresh.
+    /// Copies a record with a new id. Serial numbers, creation stamps and other auto-enter values are entered again.
     mutating func duplicate(_ recordId: Int, in table: Int) throws -> Record {
         guard privileges(table).canCreate else { throw FileMakerError(200) }
         guard let original = world.tables[table].record(recordId) else { throw FileMakerError(101) }
@@ -169,7 +169,7 @@ struct RecordWriter {
         let schema = model.tables[table]
         var record = world.tables[table].append(values: original.values)
         touched[RecordPlace(table: table, recordId: record.id)] = Touch(isNew: true)
-        // The record that is copied has its constants already, or what they were changed to.
+        // The original has its constants already, or the values that replaced them.
         let constants = schema.fields.filter { if case .constant = $0.autoEnter { true } else { false } }
         enterOnCreation(&record, schema, given: Set(constants.map(\.index)))
         world.tables[table].replace(record)
@@ -177,12 +177,12 @@ struct RecordWriter {
         return record
     }
 
-    /// Somebody else, or a transaction that is not this one, may have the record in use.
+    /// Throws 301 if another user or another transaction has the record in use.
     private func checkLock(of record: Record, at place: RecordPlace) throws {
         guard !record.isLocked, world.locks[place] ?? transaction == transaction else { throw FileMakerError(301) }
     }
 
-    /// Enters and validates what waited for the commit of a transaction.
+    /// Performs the auto-enter and validation that waited for the commit of a transaction.
     mutating func complete(_ touched: [RecordPlace: Touch]) throws {
         let places = touched.keys.sorted { ($0.table, $0.recordId) < ($1.table, $1.recordId) }
         for place in places {

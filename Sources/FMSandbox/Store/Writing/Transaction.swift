@@ -1,12 +1,12 @@
-/// The changes of an open transaction, over a world that goes on meanwhile.
+/// The changes of an open transaction, on top of a world that others keep changing.
 ///
-/// Others do not see them, and find the records locked. Record ids and serial numbers are taken from the world at once, so
-/// that nobody is given the same, and are not given back.
+/// Others do not see the changes, and find the records locked. Record ids and serial numbers are taken from the world
+/// at once, so that none is used twice, and are not returned.
 ///
 /// Source: Claris FileMaker Pro Help, "Open Transaction", "Commit Transaction", "Revert Transaction".
 struct Transaction: Sendable {
     let number: Int
-    /// The world as the transaction sees it: as it was when it was last looked at, with its own changes.
+    /// The world as the transaction sees it: the state of the last `follow(_:_:)` with the transaction's own changes.
     private(set) var world: World
     private(set) var touched: [RecordPlace: RecordWriter.Touch] = [:]
     /// The record that was changed last. It is validated when the script leaves it.
@@ -20,7 +20,7 @@ struct Transaction: Sendable {
         self.version = version
     }
 
-    /// Takes in what others have done to the world: their commits, locks and numbers.
+    /// Merges the changes that others have made to the world: their commits, locks and numbers.
     mutating func follow(_ other: World, _ version: Int) {
         if version != self.version {
             var merged = other
@@ -36,7 +36,7 @@ struct Transaction: Sendable {
         for table in world.tables.indices { world.tables[table].takeNumbers(from: other.tables[table]) }
     }
 
-    /// Takes in what was written.
+    /// Takes over the changes of a writer.
     mutating func take(_ writer: RecordWriter) {
         world = writer.world
         openRecord = writer.changedLast ?? openRecord
@@ -45,12 +45,12 @@ struct Transaction: Sendable {
         if let place = openRecord, removed.contains(place) { openRecord = nil }
     }
 
-    /// The open record is as it should be, and left.
+    /// Notes that the open record was validated and left.
     mutating func leftRecord() {
         openRecord = nil
     }
 
-    /// Tells the world which records and numbers are taken.
+    /// Marks the transaction's records and numbers as taken in the world.
     func lock(_ other: inout World) {
         for place in touched.keys { other.locks[place] = number }
         for place in removed { other.locks[place] = number }
