@@ -15,7 +15,7 @@ final class ServerFormats: @unchecked Sendable {
 
     private enum State {
         case unknown
-        case asking(Future<Known, FMRest.APIError>)
+        case asking(Flight)
         case known(Known)
     }
 
@@ -30,7 +30,7 @@ final class ServerFormats: @unchecked Sendable {
     /// Publishes one value once the formats are known, and requests them if they are not.
     func publisher(of server: DataAPI.Server) -> AnyPublisher<Known, FMRest.APIError> {
         let (answer, ask) = lock.withLock { lockedAnswer() }
-        if let ask {
+        if let (ask, flight) = ask {
             // The request is independent of its subscribers: one that cancels leaves the answer to the others.
             let subscription = server.perform { .productInfo() }
                 .tryMap { try Known($0.productInfo, server) }
@@ -40,29 +40,30 @@ final class ServerFormats: @unchecked Sendable {
                     receiveValue: { self.end(.success($0), ask) }
                 )
             lock.withLock {
-                if case .asking = state { self.subscription = subscription }
+                // It may have failed already, and another thread may have sent the next request.
+                if case .asking(let current) = state, current === flight { self.subscription = subscription }
             }
         }
         return answer
     }
 
-    private typealias Promise = Future<Known, FMRest.APIError>.Promise
+    private typealias Flight = Future<Known, FMRest.APIError>
 
-    private func lockedAnswer() -> (AnyPublisher<Known, FMRest.APIError>, ask: Promise?) {
+    private func lockedAnswer() -> (AnyPublisher<Known, FMRest.APIError>, ask: (Flight.Promise, Flight)?) {
         switch state {
         case .known(let known):
             return (Just(known).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher(), nil)
         case .asking(let answer):
             return (answer.eraseToAnyPublisher(), nil)
         case .unknown:
-            var ask: Promise?
-            let answer = Future<Known, FMRest.APIError> { ask = $0 }
+            var promise: Flight.Promise?
+            let answer = Flight { promise = $0 }
             state = .asking(answer)
-            return (answer.eraseToAnyPublisher(), ask)
+            return (answer.eraseToAnyPublisher(), promise.map { ($0, answer) })
         }
     }
 
-    private func end(_ result: Result<Known, FMRest.APIError>, _ promise: Promise) {
+    private func end(_ result: Result<Known, FMRest.APIError>, _ promise: Flight.Promise) {
         lock.withLock {
             subscription = nil
             state = if case .success(let known) = result { .known(known) } else { .unknown }

@@ -3,7 +3,7 @@ package import Foundation
 /// The changes to make to the files of one folder.
 ///
 /// All new files are first written under temporary names. When all of them are on the disk, each is renamed in one
-/// step. Files are removed last. An error while the files are written leaves the folder as it was.
+/// step. Files are removed last, except those that only change the case of their name. An error while the files are written leaves the folder as it was.
 package struct FolderChange: Equatable, Sendable {
     /// Texts by file name. Files that have the same text already are not touched.
     package var texts: [String: String] = [:]
@@ -29,6 +29,7 @@ package struct FolderChange: Equatable, Sendable {
                 waiting.append((temporary, place))
                 try FileError.telling("write \(place.path)") { try Data(text.utf8).write(to: temporary) }
             }
+            for name in removed where isWritten(name) { try remove(name, from: folder) }
             while let (temporary, place) = waiting.last {
                 try FileError.telling("write \(place.path)") { try Self.rename(temporary, to: place) }
                 waiting.removeLast()
@@ -37,10 +38,16 @@ package struct FolderChange: Equatable, Sendable {
             for (temporary, _) in waiting { try? manager.removeItem(at: temporary) }
             throw error
         }
-        for name in removed {
-            let place = folder.appendingPathComponent(name)
-            try FileError.telling("remove \(place.path)") { try manager.removeItem(at: place) }
-        }
+        for name in removed where !isWritten(name) { try remove(name, from: folder) }
+    }
+
+    /// Whether a file is written whose name differs in case alone. On a disk that ignores case they are one file, so
+    /// the old one is removed first.
+    private func isWritten(_ name: String) -> Bool { texts.keys.contains { $0.lowercased() == name.lowercased() } }
+
+    private func remove(_ name: String, from folder: URL) throws {
+        let place = folder.appendingPathComponent(name)
+        try FileError.telling("remove \(place.path)") { try FileManager.default.removeItem(at: place) }
     }
 
     /// Renames a file in one step, so that readers find either the old file or the new one.

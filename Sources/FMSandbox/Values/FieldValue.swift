@@ -46,14 +46,18 @@ extension ContainerContent {
         let name = parameters.first { $0.hasPrefix("name=") }.map { String($0.dropFirst(5)) }
         self.init(
             filename: name?.removingPercentEncoding ?? "file",
-            contentType: parameters.first.map(String.init) ?? "application/octet-stream",
+            contentType: parameters.first?.removingPercentEncoding ?? "application/octet-stream",
             bytes: Array(data)
         )
     }
 
+    private static let typeCharacters = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/+-."))
+
     /// The content in the format that ``init(dataURL:)`` parses.
     var dataURL: String {
         let name = filename.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "file"
-        return "data:\(contentType);name=\(name);base64,\(Data(bytes).base64EncodedString())"
+        // Its parameters have semicolons, and a comma would end it.
+        let type = contentType.addingPercentEncoding(withAllowedCharacters: Self.typeCharacters) ?? "text/plain"
+        return "data:\(type);name=\(name);base64,\(Data(bytes).base64EncodedString())"
     }
 }

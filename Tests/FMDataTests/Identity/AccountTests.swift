@@ -117,8 +117,17 @@ import Testing
         // Where there is one already, that stays.
         orders.replaceCredentials(ada)
         #expect(server.addDatabase("Orders", credentials: ada) === anew)
-        #expect(server.addDatabase("Orders", credentials: eve) !== orders)
+        let hers = server.addDatabase("Orders", credentials: eve)
+        #expect(hers !== orders)
         expectNoDifference(orders.credentials, ada)
+        // It is in use all the same, so it is listed, and a shutdown logs it out.
+        expectNoDifference(
+            server.databases.map(ObjectIdentifier.init),
+            [orders, anew, hers].map(ObjectIdentifier.init)
+        )
+        orders.replaceCredentials(Credentials(user: "mary", password: "x"))
+        #expect(server.addDatabase("Orders", credentials: Credentials(user: "mary", password: "x")) === orders)
+        expectNoDifference(server.registeredCount, 3)
     }
 
     @Test func aSiblingHasTheOptionsOfWhereItComesFrom() {

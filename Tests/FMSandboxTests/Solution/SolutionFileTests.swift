@@ -184,6 +184,8 @@ import Testing
     @Test func containersSurviveTheFile() async throws {
         let content = ContainerContent(filename: "naïve, \"x\";.jpg", contentType: "image/jpeg", bytes: [0, 1, 255])
         #expect(ContainerContent(dataURL: content.dataURL) == content)
+        let text = ContainerContent(filename: "a", contentType: "text/x; charset=utf-8; a=\"1,2;%\"", bytes: [1])
+        #expect(ContainerContent(dataURL: text.dataURL) == text)
         for text in ["x", "data:a;base64", "data:image/png,xx", "data:image/png;base64,%%"] {
             #expect(ContainerContent(dataURL: text) == nil)
         }

@@ -1,12 +1,6 @@
-<<<<<<< HEAD
-/// The one place where a ``DecodingCause`` becomes words: what is wrong, and what can be done about it.
-struct DecodingExplanation: Sendable {
-    /// What was being read, and by what.
-=======
 /// Turns a ``DecodingCause`` into words, in one place: what is wrong, and what can be done about it.
-struct DecodingExplanation {
+struct DecodingExplanation: Sendable {
     /// What was read, and by which decoder.
->>>>>>> lang-5
     struct Source {
         /// Whether the text is an answer of a server, rather than a text that the user gave to a decoder.
         var isAnswer: Bool

@@ -20,19 +20,11 @@ public struct DecodingFailure: Error, Sendable {
     public let rawValue: String?
     /// For a body that is not valid JSON: the number of bytes before the fault. `nil` otherwise.
     public let byteOffset: Int?
-<<<<<<< HEAD
-    /// Why, in words without any value: what was expected and what was found.
-    public var reason: String { explanation.reason + "." }
-    /// What can be done about it, in words without any value: another declaration, a setting, the name that may have been
-    /// meant. `nil` where nothing is known.
-    public var hint: String? { explanation.hint }
-=======
     /// The reason, in words without any value: what was expected and what was found.
-    public let reason: String
+    public var reason: String { explanation.reason + "." }
     /// What can be done about it, in words without any value: another declaration, a setting, or the name that may have
     /// been meant. `nil` if no advice is known.
-    public let hint: String?
->>>>>>> lang-5
+    public var hint: String? { explanation.hint }
 
     /// Becomes words when they are read: lenient reads keep many failures of which few are printed.
     private let explanation: DecodingExplanation

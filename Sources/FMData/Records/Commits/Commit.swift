@@ -168,14 +168,17 @@ struct Commit<R: RecordFields> {
         return noted == job.rows.count
     }
 
-    /// Runs the jobs one after the other. The first error that no other commit could avoid is kept in `stop`.
+    /// Runs the jobs one after the other, until one fails with an error that no other commit could avoid (`stop`).
     private func outcomes(of jobs: [Job]) -> AnyPublisher<Results, FMRest.APIError> {
-        jobs.publisher.setFailureType(to: FMRest.APIError.self)
+        guard !jobs.isEmpty else { return .of(Results()) }
+        return jobs.publisher.setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { job in
                 let end = server.time.now() + TimeAmount(clamping: max(.zero, options.patience))
                 return outcomes(of: job, until: end).map { [$0] }.eraseToAnyPublisher()
             }
-            .reduce(Results()) { all, next in all.followed(by: next) }
+            .scan((all: Results(), count: 0)) { ($0.all.followed(by: $1), $0.count + 1) }
+            .first { $0.all.stop != nil || $0.count == jobs.count }
+            .map(\.all)
             .eraseToAnyPublisher()
     }
 

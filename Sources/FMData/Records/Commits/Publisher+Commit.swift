@@ -73,7 +73,7 @@ extension Publisher {
         return JournalledPublisher(
             journal: journal,
             header: layout.layout.journalHeader,
-            settlingTime: TimeAmount(clamping: options.settlingTime),
+            settlingTime: TimeAmount(clamping: Swift.max(.zero, options.settlingTime)),
             time: layout.server.time,
             news: news,
             body: rows

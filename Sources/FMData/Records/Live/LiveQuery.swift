@@ -174,7 +174,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<Record?, FMRest.APIError> {
         let key = LiveRegistry.Key(.record(recordId), of: self, options)
         return LiveNews {
-            layout.database.live.poller(for: key, on: layout) { Poll(record: recordId, of: self) }
+            layout.database.live.poller(for: key, on: layout) { Poll(record: recordId, of: self, options) }
         } makeTeller: {
             { state in [state.records.first] }
         }

@@ -306,6 +306,27 @@ import Testing
         }
     }
 
+    /// A commit that an earlier run has left open comes before the rows that are new.
+    @Test func withoutTheLayoutOfJobsNothingFollowsACommitThatWasLeftOpen() async throws {
+        try await Self.run { people, script, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let writes: [Write] = [.edit(1, ["City": "Kiel"]), .edit(2, ["City": "Oslo"])]
+            let options = DataAPI.CommitOptions(patience: .milliseconds(1), settlingTime: .milliseconds(1))
+            sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
+            sandbox.inject(.error(.init(802)), on: .find, count: nil)
+            let first = try await writes.prefix(1).publisher
+                .commit(in: people, by: script, journal: journal, options: options).outcome().get()
+            expectNoDifference(first.map(\.short), ["0 unknown"])
+            sandbox.clearFaults()
+            sandbox.inject(.error(.init(105)), on: .find, count: nil)
+            let sent = sandbox.counters.requests[.createRecord]
+            let second = await writes.publisher.commit(in: people, by: script, journal: journal, options: options)
+                .outcome()
+            #expect(throws: FMRest.APIError.self) { try second.get() }
+            expectNoDifference(sandbox.counters.requests[.createRecord], sent)
+        }
+    }
+
     // MARK: The contract
 
     @Test func nothingIsSentBeforeDemandAndNoMoreThanACommitForARow() async throws {

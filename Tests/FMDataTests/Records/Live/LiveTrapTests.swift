@@ -243,16 +243,17 @@ import Testing
         }
     }
 
-    @Test func valuesThatChangeBeneathTheModId() async throws {
-        struct Cargo: LayoutRecord, Equatable {
-            static let layout = "Ships"
-            var name: String
-            var cargo: Double?
-            enum CodingKeys: String, CodingKey {
-                case name = "Name"
-                case cargo = "Cargo"
-            }
+    private struct Cargo: LayoutRecord, Equatable {
+        static let layout = "Ships"
+        var name: String
+        var cargo: Double?
+        enum CodingKeys: String, CodingKey {
+            case name = "Name"
+            case cargo = "Cargo"
         }
+    }
+
+    @Test func valuesThatChangeBeneathTheModId() async throws {
         for related in [DataAPI.LiveRelated.ignore, .watch(layout: "Crates"), .reread(every: 1)] {
             try await Harbour.run { harbour in
                 let values = TrackingSubscriber<DataAPI.LiveValue<Cargo>, FMRest.APIError>()
@@ -269,6 +270,28 @@ import Testing
                 expectNoDifference(weights.last, related == .ignore ? weights.first : [12], "\(related)")
                 values.cancel()
             }
+        }
+    }
+
+    /// An observed record is read whole in each poll, so any way of `related` compares its contents.
+    @Test(arguments: [DataAPI.LiveRelated.ignore, .watch(layout: "Crates"), .reread(every: 1)])
+    func anObservedRecordThatChangesBeneathItsModId(related: DataAPI.LiveRelated) async throws {
+        try await Harbour.run { harbour in
+            let ship = TrackingSubscriber<DataAPI.TypedLayout<Cargo>.Record?, FMRest.APIError>()
+            harbour.database.layout(Cargo.self).observe(2, DataAPI.LiveOptions(related: related)).subscribe(ship)
+            await ship.valueCount(atLeast: 1)
+            _ = try await harbour.others.layout.database.addLayout("Crates")
+                .createRecord(["Ship": "Embla", "Weight": 7]).firstValue()
+            for _ in 0..<2 {
+                await until { harbour.time.alarms.contains { $0 < .seconds(30) } }
+                let before = harbour.requests
+                harbour.time.advance(by: harbour.time.alarms[0])
+                await until { harbour.requests > before }
+            }
+            await until { harbour.time.alarms.contains { $0 < .seconds(60) } }
+            let cargo = ship.values.map { $0?.fieldData.cargo }
+            expectNoDifference(cargo.dropFirst().map { $0 }, related == .ignore ? [] : [7])
+            ship.cancel()
         }
     }
 

@@ -21,9 +21,9 @@ struct Poll<R: RecordFields>: Sendable {
 }
 
 extension Poll {
-    /// A poll of one record, by its id.
-    init(record id: Int, of layout: DataAPI.TypedLayout<R>) {
-        self.init(DataAPI.FoundSet(layout: layout), RecordPolling(id: id), DataAPI.LiveOptions())
+    /// A poll of one record, by its id. It reads the whole record whatever the options are.
+    init(record id: Int, of layout: DataAPI.TypedLayout<R>, _ options: DataAPI.LiveOptions) {
+        self.init(DataAPI.FoundSet(layout: layout), RecordPolling(id: id), options)
     }
 
     /// A poll of a found set, with these options.
