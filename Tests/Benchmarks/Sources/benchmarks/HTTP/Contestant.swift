@@ -13,8 +13,8 @@ struct WrongAnswer: Error {
     var bytes: Int
 }
 
-/// The common part of all that work by callback: `concurrency` chains, each starting its next request when the last has
-/// ended, until `count` are done.
+/// The common part of contestants with callbacks: `concurrency` chains, each starting its next request when the last
+/// has ended, until `count` are done.
 final class Chains: Sendable {
     private struct State {
         var unstarted: Int
