@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// One way to do HTTP. A contestant does `count` requests, `concurrency` of them at a time, and returns when all are done.
+/// One HTTP client. A contestant does `count` requests, `concurrency` of them at a time, and returns when all are done.
 protocol Contestant: Sendable {
     var name: String { get }
     func run(_ target: String, count: Int, concurrency: Int) async throws
