@@ -51,7 +51,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         parser = ResponseParser(limits: limits)
     }
 
-    // MARK: Orders
+    // MARK: Calls from the connection
 
     func run(_ exchange: Exchange, on connection: HTTP1Connection) {
         guard let sink = exchange.begin(on: connection) else {

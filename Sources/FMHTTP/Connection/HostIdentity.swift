@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// The identity that a server's certificate has to name, and the check that it does ([RFC
 /// 9525](https://www.rfc-editor.org/rfc/rfc9525)): a host name is compared with the certificate's DNS names only, an
-/// address with its addresses only. The address that a name resolves to does not count, since whoever answers DNS
+/// address with its addresses only. The address that a name resolves to does not count, since the one who answers DNS
 /// queries chooses it; neither does the subject's common name.
 ///
 /// NIOSSL compares names as well, before this check. It accepts both of those and takes `f*.example.com` for a

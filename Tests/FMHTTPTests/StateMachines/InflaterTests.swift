@@ -62,7 +62,7 @@ struct InflaterTests {
         #expect(inflated.bytes.readableBytes == 0)
     }
 
-    // MARK: What is not whole, or more than that
+    // MARK: Truncated and trailing data
 
     /// Between two members of gzip a body may end: only HTTP could tell that another one was to come.
     @Test(arguments: CompressedSample.all)

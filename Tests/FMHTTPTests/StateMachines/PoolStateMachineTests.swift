@@ -307,7 +307,7 @@ struct PoolStateMachineTests {
         #expect(machine.submitted(request(7), reuse: .any, deadline: nil, now: at(60_000)).connect == [connection(7)])
     }
 
-    // MARK: Back without having been used
+    // MARK: Connections returned unused
 
     @Test func aConnectionThatComesBackUnusedCountsAsOld() {
         var machine = machineWithIdle(maximum: 3)
