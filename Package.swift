@@ -1,20 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// CI sets `FMDATA_STRICT=1`: every warning in our own targets is then an error. (SwiftPM silences warnings of
-/// dependencies, so the flag cannot be given on the command line for all of them.) Without unsafe flags, which nobody could
-/// depend on in whose environment the variable happens to stand.
+/// CI sets `FMDATA_STRICT=1`, which makes every warning in this package's targets an error. (SwiftPM silences warnings
+/// of dependencies, so the flag cannot be given on the command line for all targets.) It uses no unsafe flags: a
+/// package that depends on this one could not be built with them if the variable happens to be set.
 let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-/// `FMDATA_FUZZ`, as `Tests/Fuzz/run` sets it to the folder of this package: there is a product `fuzz`, and what it fuzzes is
-/// compiled for libFuzzer, which sees what code an input reaches, and for the address sanitizer. Everything else is the same as
-/// without. That takes unsafe flags, which nobody can depend on; a checkout of this package that somebody's program depends on lies
-/// in another folder, whatever stands in his environment.
+/// `Tests/Fuzz/run` sets `FMDATA_FUZZ` to the folder of this package. Then there is a product `fuzz`, and the fuzzed
+/// code is compiled for libFuzzer, which records the code an input reaches, and for the address sanitizer. Everything
+/// else is the same. That needs unsafe flags, which are forbidden in dependencies. A checkout that another program
+/// depends on lies in a different folder, so the variable has no effect there, even if it is set.
 let isFuzzed = Context.environment["FMDATA_FUZZ"] == Context.packageDirectory
 let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
 
-/// `FMDATA_SIMULATION=1`, as `Tests/Simulation/run` sets it: the simulation is a program instead of a suite of tests, so that it
-/// can be built in release without all the others.
+/// `Tests/Simulation/run` sets `FMDATA_SIMULATION=1`: the simulation is then a program instead of a test suite, so that
+/// it can be built in release without the other tests.
 let isSimulated = Context.environment["FMDATA_SIMULATION"] != nil
 
 let settings: [SwiftSetting] =
@@ -26,7 +26,7 @@ let settings: [SwiftSetting] =
 
 let openCombine: Target.Dependency = .product(name: "OpenCombine", package: "OpenCombine")
 let customDump: Target.Dependency = .product(name: "CustomDump", package: "swift-custom-dump")
-/// Without it a difference that `expectNoDifference` finds is printed, but fails no test on Linux.
+/// Without it, a difference that `expectNoDifference` finds is printed but fails no test on Linux.
 let issueReporting: Target.Dependency = .product(
     name: "IssueReportingTestSupport",
     package: "xctest-dynamic-overlay"
@@ -41,7 +41,8 @@ let simulation: [Target.Dependency] = [
     nio("NIOConcurrencyHelpers"),
 ]
 
-/// A program made of samples. As a reader's package has them: without the settings of this one, and warnings are theirs.
+/// A program made of the samples in articles. It is compiled like a reader's package: without the settings of this
+/// package, and with the warnings a reader would get.
 func samples(_ name: String, path: String) -> Target {
     .executableTarget(
         name: name,
@@ -65,18 +66,19 @@ let package = Package(
         .executable(name: "fmdata", targets: ["FMDataCLI"]),
         .plugin(name: "FMModelBuild", targets: ["FMModelBuild"]),
         .plugin(name: "FMModelCommand", targets: ["FMModelCommand"]),
-        // Not for users: `Tests/Benchmarks` measures the HTTP client alone.
+        // Internal: `Tests/Benchmarks` uses it to measure the HTTP client alone.
         .library(name: "_FMHTTP", targets: ["FMHTTP"]),
-        // Not for users: it measures against the servers of the tests.
+        // Internal: `Tests/Benchmarks` measures against the servers of the tests.
         .library(name: "_FMTestHost", targets: ["FMTestHost"]),
     ],
     traits: [
         .default(enabledTraits: ["Compression"]),
         .trait(name: "Compression", description: "gzip and deflate bodies, by the zlib of the system"),
     ],
-    // Examples, samples and what tests need stand here and not in packages of their own: `swift run quickstart` has to work in the
-    // root, a test can start only programs of its own package, and a plugin can use only a tool of its own. Who depends on this
-    // package resolves and builds none of it, since no product reaches it: `.ci/check-dependent` sees to that.
+    // Examples, samples and test support are targets of this package instead of separate packages: `swift run
+    // quickstart` must work in the root, a test can start only programs of its own package, and a plugin can use only
+    // tools of its own. A package that depends on this one resolves and builds none of them, since no product reaches
+    // them; `.ci/check-dependent` checks that.
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -121,7 +123,8 @@ let package = Package(
             resources: [.copy("Resources")],
             swiftSettings: settings
         ),
-        // Models from layouts: without NIO and without anything else, since plugins build it for everybody who uses them.
+        // Models from layouts. No NIO and no other dependency, since the plugins build it in every package that uses
+        // them.
         .target(name: "FMModel", swiftSettings: settings),
         .executableTarget(name: "FMModelTool", dependencies: ["FMModel"], swiftSettings: settings),
         .plugin(
@@ -238,7 +241,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Models of layouts with hard names and of saved answers, made by the plugin in each build.
+        // Models of layouts with difficult names and of saved answers, made by the plugin in each build.
         .target(
             name: "FMModelSamples",
             dependencies: ["FMData"],
@@ -283,7 +286,7 @@ let package = Package(
                 exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
                 swiftSettings: settings
             ),
-        // The samples of README and DocC, as readers would paste them.
+        // The samples of README and DocC, compiled as a reader would paste them.
         .plugin(
             name: "SamplesPlugin",
             capability: .buildTool,
@@ -308,7 +311,7 @@ if isFuzzed {
             ],
             path: "Tests/Fuzz/Sources",
             swiftSettings: settings + fuzzing,
-            // The default linker fails over the compiler's own runtime.
+            // The default linker fails on the compiler's own runtime.
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
         ),
     ]

@@ -3,7 +3,7 @@ import FMSandbox
 import Foundation
 import OpenCombine
 
-/// Uploads a picture to a container field and reads it back, byte for byte. Without arguments it runs against the embedded
+/// Uploads a picture to a container field and reads it back, byte for byte. Without arguments it uses the embedded
 /// server; see `Host.swift` for a real one.
 @main
 struct Containers {
@@ -38,7 +38,7 @@ struct Containers {
         return created.recordId
     }
 
-    /// The type is inferred from the bytes; a file on disk or a publisher of bytes goes the same way.
+    /// The type is inferred from the bytes; a file on disk or a publisher of bytes is uploaded in the same way.
     private func upload(_ picture: Data, to recordId: Int) async throws {
         let file = FMRest.ContainerFile(fileName: "Mandelbrot – Übersicht.bmp", data: picture)
         let uploaded =
@@ -62,7 +62,7 @@ struct Containers {
         print("Read back \(content): \(content.data == picture ? "equal byte for byte" : "NOT EQUAL")")
     }
 
-    /// A record says where the content is: good for as long as the session lives.
+    /// A record has the URL of the content, which is valid as long as the session.
     private func saveAsAFile(from recordId: Int) async throws {
         let record = try await layout.getRecordById(recordId: recordId).returnAs(FieldData.self).firstValue().data[0]
         let reference = DataAPI.ContainerReference(record.fieldData[place.containerField]?.text ?? "")

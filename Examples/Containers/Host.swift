@@ -2,11 +2,11 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// Which server the program talks to.
+/// The server of the program.
 ///
-/// Without `FM_HOST` it starts the embedded one. With it, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` name a real file, in
-/// which the program makes a record, fills its container and deletes it again. `FM_LAYOUT`, `FM_TEXT_FIELD` and
-/// `FM_CONTAINER_FIELD` say where, if not in the fields `Name` and `Photo` of a layout `Contacts`.
+/// Without `FM_HOST` it starts the embedded one. With it, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` name a real file,
+/// in which the program makes a record, fills its container and deletes it again. `FM_LAYOUT`, `FM_TEXT_FIELD` and
+/// `FM_CONTAINER_FIELD` name the layout and the fields; the defaults are `Contacts`, `Name` and `Photo`.
 struct Host {
     let server: DataAPI.Server
     let database: String
@@ -14,7 +14,7 @@ struct Host {
     let place: Place
     let sandbox: Sandbox?
 
-    /// Where the picture goes.
+    /// The layout and the fields for the picture.
     struct Place {
         var layout = "Contacts"
         var textField = "Name"

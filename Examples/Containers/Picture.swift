@@ -19,7 +19,7 @@ struct Picture {
         file.append(littleEndian: UInt32(height))
         file.append(littleEndian: UInt16(1))
         file.append(littleEndian: UInt16(24))
-        // No compression, and the size, resolution and palette that follow from the rest.
+        // No compression, then the size, resolution and palette, which follow from the rest.
         file.append(Data(count: 24))
         for row in 0..<height {
             for column in 0..<width {

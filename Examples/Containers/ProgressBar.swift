@@ -1,13 +1,13 @@
 import FMData
 import Foundation
 
-/// Draws how far a transfer has come, on one line of the terminal.
+/// Draws the progress of a transfer on one line of the terminal.
 struct ProgressBar {
     private static let width = 40
 
     let label: String
 
-    /// To be given to an upload or a download as its observer.
+    /// The observer for an upload or a download.
     @Sendable func draw(_ progress: DataAPI.TransferProgress) {
         let fraction = progress.fraction ?? 0
         let done = Int(fraction * Double(Self.width))

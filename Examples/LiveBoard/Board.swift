@@ -1,11 +1,11 @@
 import FMData
 import Foundation
 
-/// The board on the wall: the ships of all harbours, and below them what has happened.
+/// The board: the ships of all harbours, and below them the events.
 struct Board {
     private var ships: [String: [Ship]] = [:]
 
-    /// Takes an event in. Returns what to say of it, a line for each thing that has happened.
+    /// Applies an event. Returns the lines to print, one for each change.
     mutating func take(_ event: BoardEvent) -> [String] {
         switch event {
         case .lost(let harbour): return ["\(harbour): connection lost"]
@@ -22,7 +22,7 @@ struct Board {
         }
     }
 
-    /// The board as it is: drawn over the last one in a terminal, and left out where nobody looks.
+    /// Draws the current board over the last one. Only in a terminal.
     func draw() {
         guard isatty(STDOUT_FILENO) == 1 else { return }
         let lines = ships.sorted { $0.key < $1.key }.flatMap { harbour, ships in
@@ -31,7 +31,7 @@ struct Board {
                     + ship.name.padding(toLength: 14, withPad: " ", startingAt: 0) + ship.berth
             }
         }
-        // Home, and clear what is below.
+        // Move to the top left, and clear the screen below.
         print("\u{1B}[H\u{1B}[J" + lines.joined(separator: "\n") + "\n")
     }
 }

@@ -15,13 +15,13 @@ struct Harbour {
             .live(DataAPI.LiveOptions(every: .milliseconds(100) ... .seconds(1)))
     }
 
-    /// What happens in it, in words: each change of its ships, and its connection coming back.
+    /// The events of the harbour: each change of its ships, and the loss and return of its connection.
     var events: AnyPublisher<BoardEvent, FMRest.APIError> {
         let changes = inPort.map { value in BoardEvent.ships(harbour: name, value) }
         return [changes.eraseToAnyPublisher(), reconnections.eraseToAnyPublisher()].merge()
     }
 
-    /// Each time that looks succeed again after they failed.
+    /// An event when polls fail, and one when they succeed again.
     private var reconnections: AnyPublisher<BoardEvent, FMRest.APIError> {
         Deferred {
             var hasFailed = false

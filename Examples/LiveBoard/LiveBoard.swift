@@ -2,9 +2,9 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// A board that shows the ships in four harbours on two servers, and follows them: ships come, change, sail and are struck off,
-/// a server goes down and comes back. Another process does all that (`liveboard yard`); what the board sees is printed, and it ends
-/// by itself.
+/// Shows the ships in four harbours on two servers, and follows them: ships arrive, change, leave and are deleted; a
+/// server stops and starts again. Another process does all that (`liveboard yard`); this one prints the changes that
+/// the board receives, and then ends.
 @main
 struct LiveBoard {
     static func main() async throws {
@@ -23,7 +23,7 @@ struct LiveBoard {
             let lines = board.take(event)
             board.draw()
             for line in lines { Yard.say(line) }
-            // The other program does the next thing when the board has seen the last one.
+            // The other process gets its next order when the board has shown the effect of the last one.
             for order in steps.after(lines) { yard.write(order) }
             if steps.areDone { break }
         }
@@ -33,7 +33,7 @@ struct LiveBoard {
     }
 }
 
-/// What is to happen, and what the board shows when it has.
+/// An order for the other process, and the line that the board prints after it.
 struct Steps {
     private var waits: [(line: String, next: String)] = [
         ("Oslo: inserted Fram", "update"),
@@ -62,7 +62,7 @@ struct Steps {
     }
 }
 
-/// This program once more, with a line to it and one from it.
+/// Another process of this program, connected by a pipe in each direction.
 final class OtherProcess {
     private let process = Process()
     private let input = Pipe()

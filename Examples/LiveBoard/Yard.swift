@@ -2,8 +2,8 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// The other program: two servers with two files each, in which people move ships. It does one thing for each line that it reads,
-/// so that the board can follow; with real servers it would be the rest of the world.
+/// The other process: two servers with two files each, in which it moves ships. It carries out one order per line that
+/// it reads, so that the board can follow; real servers have other users for that.
 enum Yard {
     static let user = "board"
     static let password = "secret"
@@ -39,7 +39,7 @@ enum Yard {
         for sandbox in sandboxes { await sandbox.stop() }
     }
 
-    /// A server that comes back at the same address, as it was.
+    /// Starts the server again at the same address, with the same files.
     private static func restarted(_ sandbox: Sandbox) async throws -> Sandbox {
         var configuration = Sandbox.Configuration()
         configuration.port = sandbox.port
@@ -51,7 +51,7 @@ enum Yard {
         fflush(nil)
     }
 
-    /// What is read from standard input, on a thread of its own.
+    /// The lines of standard input, read on a thread of its own.
     private static var orders: AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {

@@ -2,8 +2,8 @@ import FMData
 import FMSandbox
 import OpenCombine
 
-/// Records whose types were made from the layouts of two files: the sample World, and Harbour, whose names are as hard as they
-/// come. The snapshots (`FileMaker`) and the types (`Generated`) of both are in the repository:
+/// Uses record types that were generated from the layouts of two files: the sample World, and Harbour with its
+/// difficult names. The snapshots (`FileMaker`) and the types (`Generated`) of both are in the repository:
 ///
 ///     fmdata schema fetch --models Examples/Models/World      # asks a host, as FM_HOST, FM_DATABASE, FM_USER say
 ///     fmdata generate --models Examples/Models/World          # needs no host
@@ -28,7 +28,7 @@ struct Models {
         await sandbox.stop()
     }
 
-    /// Fields are found by their keys, and rows of portals have types.
+    /// Fields are looked up by their keys, and rows of portals have types.
     private static func readPortals(_ countries: DataAPI.TypedLayout<Country>) async throws {
         headline("A country and its zones")
         guard let record = try await countries.firstRecord({ $0(.code) == "NZ" }).firstValue() else { return }
@@ -38,7 +38,7 @@ struct Models {
         }
     }
 
-    /// `Changes` holds what can be written, and sends what is set.
+    /// `Changes` has the writable fields, and sends those that are set.
     private static func writeWhatIsSet(_ contacts: DataAPI.TypedLayout<Contact>) async throws {
         headline("A contact")
         guard let ada = try await contacts.firstRecord({ $0(.status) == Contact.Statuses.active }).firstValue() else {
@@ -47,7 +47,7 @@ struct Models {
         print("\(ada.fieldData.greeting), you are \(ada.fieldData.status?.rawValue ?? "nothing")")
         print("Statuses: \(Contact.Statuses.listed.map(\.rawValue).joined(separator: ", "))")
 
-        // The city is set, the balance is emptied, and everything else stays as it is.
+        // Sets the city, empties the balance, and leaves everything else unchanged.
         let changes = Contact.Changes(city: "Paris", balance: .some(nil))
         _ = try await contacts.edit(ada.recordId, changes, modId: ada.modId).firstValue()
         let moved = try await contacts.record(ada.recordId).firstValue().fieldData
@@ -69,7 +69,7 @@ struct Models {
         print("\(ship.sayAhoyO) \(ship.größe ?? 0) × 2 = \(ship.längeBreite ?? 0), \(ship.totalPercent ?? 0) %")
         print("Since \(ship.café?.description ?? "")")
         print("Flag: \(ship.flagge == .noneValue ? "none" : "some")")
-        // A harpoon is no value of the list, and is there all the same.
+        // A harpoon is not in the value list, but the field may contain it.
         print("On board: \(ship.ausrüstung.map(\.rawValue).joined(separator: ", "))")
         print("Cargo: \((record.portalData?.schiffe ?? []).map { "\($0.recordIdField) \($0.name)" })")
     }
@@ -77,7 +77,7 @@ struct Models {
     private static func writeRepetitionsAndRows(_ ships: DataAPI.TypedLayout<Schiffe>) async throws {
         headline("What is written into it")
         guard let ship = try await ships.firstRecord({ $0(.name) == "Möwe" }).firstValue() else { return }
-        // The layout shows repetitions 2 to 4: they are at their places, and the first is not there.
+        // The layout shows repetitions 2 to 4, so the first one is not in the record.
         print("Measured: \(texts(ship.fieldData.messwert))")
         let tea = ship.portalData?.schiffe.first
         _ = try await ships.edit(
@@ -102,8 +102,8 @@ struct Models {
         print("Year: \(inThatSession.gJahr ?? 0)")
     }
 
-    /// Ships of one file with their mates of another: one find for all of them, and a mate who cannot be decoded comes with the others.
-    /// A count that was asked for lately is not asked again.
+    /// Reads the ships of one file and their mates of another: a single find for all of them. A mate that cannot be
+    /// decoded does not fail the others. A count that was requested shortly before is not requested again.
     private static func joinDatabases(
         _ ships: DataAPI.TypedLayout<Schiffe>,
         _ contacts: DataAPI.TypedLayout<Contact>

@@ -1,24 +1,24 @@
 import FMData
 import OpenCombine
 
-/// One database of the company. Everything the program knows of FileMaker is in here: the rest speaks of contacts.
+/// One database of the company. All code that knows FileMaker is in here; the rest uses contacts only.
 ///
-/// Nothing in it logs in, keeps a token or reacts to a dead one: a request does all that by itself.
+/// No code in it logs in, keeps a token or replaces an expired one: requests do that by themselves.
 struct Branch {
     let name: String
     private let contacts: DataAPI.TypedLayout<Contact>
 
     init(_ name: String, on server: DataAPI.Server, credentials: Credentials) {
         self.name = name
-        // The layout keeps its database alive, and that its server.
+        // The layout keeps its database alive, and the database its server.
         contacts = server.addDatabase(name, credentials: credentials).layout(Contact.self).retrying()
     }
 
     /// Files a contact, once.
     ///
-    /// When a connection breaks, nobody knows whether the server has carried out what was sent, so the library never sends a
-    /// write twice, by no policy. The program may, since `Email` is unique: what is filed already is refused, and that is as
-    /// good.
+    /// When a connection breaks, it is unknown whether the server has carried out the request, so the library never
+    /// sends a write twice, with any policy. This program may, since `Email` is unique: the server rejects a contact
+    /// that is filed already, and that is fine.
     func file(_ contact: Contact) -> AnyPublisher<BranchContact, FMRest.APIError> {
         contacts.create(contact)
             .map { _ in () }

@@ -1,11 +1,11 @@
 import FMData
 import OpenCombine
 
-/// The model layer: several servers with several databases each, which look like one from outside.
+/// The model layer: several servers with several databases each, used like one.
 struct Company {
     let branches: [Branch]
 
-    /// Files each of these at every branch, all branches at the same time.
+    /// Files each of these contacts at every branch, at all branches at the same time.
     func file(_ contacts: [Contact]) -> AnyPublisher<BranchContact, FMRest.APIError> {
         merge { branch in
             contacts.publisher
@@ -20,7 +20,7 @@ struct Company {
         merge { $0.allContacts() }
     }
 
-    /// One stream out of one stream for each branch: it ends when all have ended, or with the first failure.
+    /// Merges one stream for each branch: it ends when all have ended, or with the first failure.
     private func merge(
         _ stream: @escaping (Branch) -> AnyPublisher<BranchContact, FMRest.APIError>
     ) -> AnyPublisher<BranchContact, FMRest.APIError> {

@@ -13,7 +13,7 @@ struct Contact: LayoutRecord {
     }
 }
 
-/// A contact as the company sees it: with the branch whose file it is in.
+/// A contact of the company: with the branch whose file it is in.
 struct BranchContact: Sendable {
     let branch: String
     let contact: Contact

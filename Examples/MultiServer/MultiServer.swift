@@ -1,8 +1,8 @@
 import FMData
 import OpenCombine
 
-/// Two servers with two databases each behind one model layer. While contacts are filed everywhere, one server restarts: its
-/// sessions and connections are gone, and nothing is lost. Then all of them are read back as one stream.
+/// Two servers with two databases each behind one model layer. While contacts are filed everywhere, one server
+/// restarts: its sessions and connections end, and no contact is lost. Then all contacts are read back as one stream.
 @main
 struct MultiServer {
     static func main() async throws {
@@ -32,7 +32,7 @@ struct MultiServer {
 }
 
 extension Publisher {
-    /// Lets a server restart, once, when so many values have passed.
+    /// Restarts a server, once, after this number of values.
     func restarting(_ site: Site, after count: Int) -> AnyPublisher<Output, Failure> {
         var passed = 0
         var hasRestarted = false

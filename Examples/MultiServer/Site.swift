@@ -1,8 +1,8 @@
 import FMData
 import FMSandbox
 
-/// One of the two servers: an embedded one, so that the example runs anywhere. In a program of yours this is
-/// `DataAPI.Server(host: "fms.example.com")` and no more.
+/// One of the two servers: an embedded one, so that the example runs anywhere. Your own program needs only
+/// `DataAPI.Server(host: "fms.example.com")` instead.
 struct Site {
     let name: String
     let sandbox: Sandbox
@@ -24,7 +24,7 @@ struct Site {
         )
     }
 
-    /// What an administrator does in the middle of the day: sessions end, connections break.
+    /// Restarts the server, as an administrator might at noon: sessions end, connections break.
     func restart() {
         sandbox.restart()
         print("The \(name) restarted")
@@ -37,7 +37,7 @@ struct Site {
         await sandbox.stop()
     }
 
-    /// The sample file under another name, with a field that makes it safe to file a contact again.
+    /// The sample file with another name, and with a unique field that makes it safe to file a contact again.
     private static func solution(named name: String) -> Solution {
         var solution = Solution.sample
         solution.name = name

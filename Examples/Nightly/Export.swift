@@ -2,20 +2,20 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// All vessels as NDJSON: a line for each, written page by page, so that a run that is killed in the middle leaves lines that
-/// are whole and one that is cut at most.
+/// Writes all vessels as NDJSON, one line each, page by page. A run that is killed in the middle leaves complete lines
+/// and at most one that is cut.
 struct Export {
     let vessels: DataAPI.TypedLayout<Vessel>
     let file: URL
 
-    /// What a line holds: the record's identity, for those who want to write it back, and its fields.
+    /// A line: the record's identity, for programs that want to write it back, and its fields.
     struct Line: Codable {
         var recordId: Int
         var modId: Int
         var vessel: Vessel
     }
 
-    /// Goes on where the file ends, and prints a line of progress for each page.
+    /// Continues at the end of the file, and prints a line of progress for each page.
     func run() async throws {
         let (lines, last) = try wholeLines()
         let output = try FileHandle(forWritingTo: file)
@@ -23,7 +23,8 @@ struct Export {
         try output.seekToEnd()
         print(last.map { "going on behind number \($0), \(lines) lines" } ?? "from the beginning")
 
-        // Read in the order of their numbers, records that come and go meanwhile neither repeat one nor leave one out.
+        // Read in the order of their numbers, records are neither repeated nor missed when others are added or deleted
+        // meanwhile.
         let rest = vessels.find(last.map { last in Find(Vessel.CodingKeys.self) { $0(.number) > last } } ?? .everything)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -39,7 +40,7 @@ struct Export {
         }
     }
 
-    /// How many lines the file has, and the number in the last of them. What is behind it, cut off by a sudden end, is removed.
+    /// The number of lines in the file, and the vessel's number in the last one. A cut line at the end is removed.
     private func wholeLines() throws -> (count: Int, last: Int?) {
         guard FileManager.default.fileExists(atPath: file.path) else {
             try Data().write(to: file)

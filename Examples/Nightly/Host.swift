@@ -2,10 +2,11 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// Which server the program talks to.
+/// The server of the program.
 ///
 /// Without `FM_HOST` it starts the embedded one with a fleet of 20,000 vessels. With it, `FM_DATABASE`, `FM_USER` and
-/// `FM_PASSWORD` name a real file, which needs the layout of `Vessel.swift`: its vessels are exported, and nothing is written.
+/// `FM_PASSWORD` name a real file, which needs the layout of `Vessel.swift`: its vessels are exported, and nothing is
+/// written.
 struct Host {
     let url: String
     let database: String
@@ -28,7 +29,7 @@ struct Host {
         )
     }
 
-    /// For a second process, which finds the server of the first by its environment.
+    /// The environment for a second process, by which it finds the server of the first.
     var environment: [String: String] {
         ProcessInfo.processInfo.environment.merging(["FM_HOST": url, "FM_DATABASE": database]) { $1 }
             .merging(sandbox == nil ? [:] : ["FM_USER": Self.user, "FM_PASSWORD": Self.password]) { $1 }

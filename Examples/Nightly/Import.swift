@@ -2,9 +2,9 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// Writes edits back by a journal, so that it may be killed and started again, and tells which were refused.
+/// Writes edits back with a journal, so that it may be killed and started again, and reports rejected ones.
 struct Import {
-    /// An edit, and the vessel's number, by which a person knows it.
+    /// An edit, and the vessel's number, to name it in reports.
     struct Row {
         var number: Int
         var edit: DataAPI.RecordEdit
@@ -12,10 +12,10 @@ struct Import {
 
     let vessels: DataAPI.TypedLayout<Vessel>
     let rows: [Row]
-    /// Where it is noted what is sent.
+    /// The journal of what was sent.
     let journal: URL
 
-    /// Writes all rows, prints each that is refused, and returns what it came to.
+    /// Writes all rows, prints each rejected one, and returns the summary.
     func run() async throws -> DataAPI.BatchSummary {
         let writes = rows.map { DataAPI.RecordWrite<Vessel>.edit($0.edit) }
         let batch = vessels.writing(writes, journal: .file(journal))
@@ -26,13 +26,13 @@ struct Import {
                 print("\(count) of \(rows.count) written")
                 fflush(nil)
             }
-            // What an earlier run has been told, that has printed.
+            // An earlier run received this row's outcome and has printed it.
             guard !row.isFromJournal, let error = row.error else { continue }
             let fields = error.fields.joined(separator: ", ")
             let code = error.fileMakerCode?.rawValue ?? 0
             print("row \(row.index), number \(rows[row.index].number), \(fields): \(error.reason) (\(code))")
         }
-        // Of the same run.
+        // The summary of the same run.
         return try await batch.summary.firstValue()
     }
 }

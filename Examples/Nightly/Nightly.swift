@@ -2,11 +2,10 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// A night's work: all records go into a file, by a process that is killed in the middle and started again; then 5,000
-/// of them are edited and written back, by one that is killed as well, and the bad ones are told by row, field and
-/// reason.
+/// A nightly job: a process writes all records into a file, is killed in the middle and started again; then another
+/// edits 5,000 of them and writes them back, is killed as well, and reports the rejected ones by row, field and reason.
 ///
-/// `nightly export FILE` and `nightly import FILE` are the processes that are killed; `nightly` is the rest.
+/// `nightly export FILE` and `nightly import FILE` are the processes that are killed; `nightly` is the main one.
 @main
 struct Nightly {
     static func main() async throws {
@@ -30,13 +29,13 @@ struct Nightly {
             try? FileManager.default.removeItem(at: journal(beside: file.path))
         }
         if let sandbox = host.sandbox {
-            // Who is killed logs nobody out: that session ends 15 minutes later.
+            // A killed process does not log out: its session ends 15 minutes later.
             print("Sessions left on the server: \(sandbox.counters.openSessions)")
             await sandbox.stop()
         }
     }
 
-    /// The other process.
+    /// Exports all vessels. Runs in the process that is killed.
     private static func export(to file: URL) async throws {
         let host = try await Host.fromEnvironment()
         let server = DataAPI.Server(host: host.url)
@@ -44,7 +43,7 @@ struct Nightly {
         _ = await server.shutdown().awaitSingleResult()
     }
 
-    /// Starts the other process, shows what it prints, and, if asked, kills it when it says that it has done so many.
+    /// Starts another process, prints its output, and, if asked, kills it when it reports this progress.
     private static func run(_ work: String, _ file: URL, of host: Host, killedAfter limit: Int = .max) throws {
         let process = Process()
         let output = Pipe()
@@ -65,7 +64,7 @@ struct Nightly {
         print("\(work): " + (isKilled ? "killed" : "ended with status \(process.terminationStatus)"))
     }
 
-    /// Reads the file back: no gap, nothing twice.
+    /// Reads the file back, to check for gaps and repetitions.
     private static func check(_ file: URL) throws {
         let lines = try lines(of: file)
         let numbers = lines.map(\.vessel.number)
@@ -81,11 +80,11 @@ struct Nightly {
 
     private static func journal(beside path: String) -> URL { URL(fileURLWithPath: path + ".journal") }
 
-    /// Every vessel grows by a metre, but for what a person gets wrong.
+    /// Adds a metre to the length of every vessel; some edits have mistakes. Runs in the process that is killed.
     ///
-    /// Each edit is guarded by the modId that the export has seen, so that nobody else's work is overwritten, and an
-    /// edit whose answer gets lost can be told from one that never arrived. It is the other process. The journal is
-    /// beside the file, so that the one that is started next goes on where this one is killed.
+    /// Each edit has the modId that the export has read, so that it does not overwrite changes of others, and so that
+    /// an edit whose answer is lost can be distinguished from one that never arrived. The journal is beside the file,
+    /// so that the next process continues where this one was killed.
     private static func importEdited(_ lines: [Export.Line], from path: String) async throws {
         let host = try await Host.fromEnvironment()
         let rows = lines.prefix(5_000).enumerated().map { index, line in
@@ -111,7 +110,7 @@ struct Nightly {
 }
 
 extension FileHandle {
-    /// The lines of a pipe, each when it has come.
+    /// The lines of a pipe, as they arrive.
     fileprivate var lines: AnySequence<String> {
         AnySequence { () -> AnyIterator<String> in
             var rest = Data()

@@ -1,6 +1,6 @@
 import FMData
 
-/// A record of the layout `Vessels`: which layout it is, its fields, and what they are called there.
+/// A record of the layout `Vessels`: the name of its layout, its fields, and their names there.
 struct Vessel: LayoutRecord {
     static let layout = "Vessels"
 

@@ -2,10 +2,10 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// Which server the program talks to.
+/// The server of the program.
 ///
-/// Without `FM_HOST` it starts the embedded one. With it, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` name a real file, which
-/// needs the layouts and fields of `Models.swift`; nothing is written to it unless `FM_WRITE=1`.
+/// Without `FM_HOST` it starts the embedded one. With it, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` name a real file,
+/// which needs the layouts and fields of `Models.swift`; nothing is written to it unless `FM_WRITE=1`.
 struct Host {
     let server: DataAPI.Server
     let database: String

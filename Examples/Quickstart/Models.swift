@@ -1,6 +1,6 @@
 import FMData
 
-/// A country: a plain struct that names its layout, with one property for each field that matters.
+/// A country: a plain struct with the name of its layout and one property for each field it needs.
 struct Country: LayoutRecord {
     static let layout = "Countries"
 
@@ -21,7 +21,7 @@ struct Country: LayoutRecord {
         }
     }
 
-    /// A row of the portal: its fields carry the name of their table.
+    /// A row of the portal: its fields have the name of their table in front.
     struct ZoneRow: DataAPIPortalRecord, Codable, Sendable {
         let recordId: Int
         let modId: Int

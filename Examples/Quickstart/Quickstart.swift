@@ -2,8 +2,8 @@ import FMData
 import FMSandbox
 import OpenCombine
 
-/// The main job from end to end: log in, find, page, write, meet an error, log out. Without arguments it runs against the
-/// embedded server; `FM_HOST`, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` point it at a real one (see `Host.swift`).
+/// The main tasks from end to end: log in, find, page, write, handle an error, log out. Without arguments it uses the
+/// embedded server; `FM_HOST`, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` select a real one (see `Host.swift`).
 @main
 struct Quickstart {
     let countries: DataAPI.TypedLayout<Country>
@@ -29,7 +29,7 @@ struct Quickstart {
             _ = try await database.logOut().firstValue()
             print("\nLogged out: credentials are now \(database.credentials)")
         } catch let error as FMRest.APIError {
-            // The description says what, where and what to do; it holds no secret.
+            // The description names the problem, the request and the remedy; it contains no secret.
             print("\nThis went wrong: \(error)")
             await host.stop()
             throw error
@@ -37,7 +37,7 @@ struct Quickstart {
         await host.stop()
     }
 
-    /// No call needs this: the first request that needs a session logs in by itself.
+    /// Optional: the first request that needs a session logs in by itself.
     func logIn(to database: DataAPI.Database) async throws {
         headline("Log in")
         let product = try await database.server.getProductInfo().firstValue()
@@ -47,7 +47,7 @@ struct Quickstart {
         print("Credentials are now \(database.credentials)")
     }
 
-    /// A find is written in Swift, and gives typed records. The portal of the layout arrives as typed rows.
+    /// A find is written in Swift and returns typed records. The portal of the layout arrives as typed rows.
     func findTheZonesOfACountry() async throws {
         headline("The time zones of a country")
         let newZealand = countries.find { $0(.code) == "NZ" }.portals([PortalRequest(name: "Zones", limit: 10)])
@@ -64,7 +64,7 @@ struct Quickstart {
         for try await zone in west.all().prefix(3).values { print("  \(zone.fieldData.name)") }
     }
 
-    /// All records, page after page, as far as they are asked for. The first page says how many there are.
+    /// All records, page after page, on demand. The first page has their number.
     func pageThroughCountries() async throws {
         headline("Countries, page by page")
         for try await page in countries.sorted(by: .name).all(pageSize: 100).pages.values {
@@ -74,7 +74,7 @@ struct Quickstart {
         }
     }
 
-    /// Every write answers with ids: of the record, and of its new version.
+    /// Every write returns ids: the record's, and that of its new version.
     func writeAContact() async throws {
         headline("Create, edit, duplicate, delete")
         let mary = Contact(name: "Mary Somerville", email: "mary@example.com", city: "Jedburgh")
@@ -84,7 +84,7 @@ struct Quickstart {
         let edited = try await contacts.edit(created.recordId) { $0.city = "London" }.firstValue()
         print("Edited it, now version \(edited.modId), by sending \(edited.sentFields)")
 
-        // The version from before the edit is stale: the server refuses, and nothing is lost.
+        // The version from before the edit is outdated: the server rejects the edit, and nothing is overwritten.
         let conflict = await contacts.edit(created.recordId, ["City": "Florence"], modId: created.modId)
             .awaitSingleResult()
         if case .failure(let error) = conflict { print("A second edit of version \(created.modId ?? 0): \(error)") }
@@ -96,7 +96,7 @@ struct Quickstart {
         print("Deleted both")
     }
 
-    /// One error type, matchable by FileMaker's codes.
+    /// There is one error type, which can be matched by FileMaker's error codes.
     func meetAnError() async {
         headline("What an error looks like")
         do {

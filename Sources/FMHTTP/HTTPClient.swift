@@ -7,22 +7,24 @@ public import OpenCombine
 /// An HTTP/1.1 client whose requests are publishers.
 ///
 ///     let client = HTTPClient()
-///     let request = HTTPRequest(origin: Origin(scheme: .https, host: "fms.example.com"), target: "/fmi/data/vLatest/productInfo")
+///     let request = HTTPRequest(
+///         origin: Origin(scheme: .https, host: "fms.example.com"), target: "/fmi/data/vLatest/productInfo")
 ///     let done = client.parts(request)
 ///         .sink { completion in … } receiveValue: { part in … }
 ///
-/// Connections are kept and reused, per origin. A client may be shared by any number of threads and is best kept for the
-/// life of a program. One that is forgotten closes its connections when its last request has ended; ``shutdown(grace:)-async``
-/// waits for that.
+/// Connections are kept and reused, per origin. A client may be shared by any number of threads and is best kept for
+/// the life of a program. A client that is deallocated closes its connections when its last request has ended;
+/// ``shutdown(grace:)-async`` waits for that.
 ///
-/// **Sent once.** A request that may change something (``HTTPRequest/isSafeToRepeat`` is `false`) is never sent a second
-/// time once a byte of it may have reached the server; the error's ``HTTPClientError/outcome`` says what is known.
-/// Redirects are not followed: a 3xx is a response like any other.
+/// **Sent once.** A request that may change something (``HTTPRequest/isSafeToRepeat`` is `false`) is never sent a
+/// second time once a byte of it may have reached the server; the error's ``HTTPClientError/outcome`` says what is
+/// known. Redirects are not followed: a 3xx is a response like any other.
 ///
-/// **A server that is down** is told at once: every request that waits for a connection fails with the reason of the failed
-/// attempt (``HTTPClientError/Code/connectionRefused`` and its kin), as soon as no connection is left that could serve it. The
-/// next request tries again immediately. Only after a second failure in a row do requests wait before they try, 100 ms at
-/// first and never more than a second, so that a thousand requests are not a thousand attempts.
+/// **A server that is down** is reported at once: every request that waits for a connection fails with the reason of
+/// the failed attempt (such as ``HTTPClientError/Code/connectionRefused``), as soon as no connection is left that could
+/// serve it. The next request tries again immediately. Only after a second failure in a row do requests wait before
+/// they try, 100 ms at first and never more than a second, so that a thousand requests do not cause a thousand
+/// attempts.
 public final class HTTPClient: Sendable {
     let configuration: HTTPClientConfiguration
     private let runtime: Runtime
@@ -30,13 +32,14 @@ public final class HTTPClient: Sendable {
     private let pools: ConnectionPools
     let crew: DeliveryCrew
 
-    /// A client. Nothing happens before the first request.
+    /// Makes a client. It does nothing before the first request.
     ///
     /// - Parameters:
     ///   - configuration: Limits, TLS, delivery.
-    ///   - eventLoopGroup: Where the connections live. The default is NIO's shared group. It is never shut down here.
-    ///   - logger: Gets one line per attempt and one per request at `trace`, without paths, headers, queries or bodies. The
-    ///     default is none.
+    ///   - eventLoopGroup: The loops that serve the connections. The default is NIO's shared group. The client never
+    ///     shuts it down.
+    ///   - logger: Receives one line per attempt and one per request at `trace`, without paths, headers, queries or
+    ///     bodies. The default is none.
     public convenience init(
         configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -65,27 +68,28 @@ public final class HTTPClient: Sendable {
         pools.forget()
     }
 
-    /// A loop of the client's group, for those above who need an alarm clock.
+    /// A loop of the client's group, for timers of the layers above.
     package var eventLoop: any EventLoop { runtime.eventLoopGroup.any() }
 
     /// Publishes the parts of the response as they arrive, and finishes with the last.
     ///
     /// Cold: nothing is sent before the first demand, and each subscription sends the request anew. A demand of one is
-    /// one part, and demand reaches back to the socket: while nothing is asked for nothing is read, so the server has to
-    /// wait. Parts arrive one after the other on a background thread, or as ``HTTPClientConfiguration/delivery`` says.
+    /// one part. Demand reaches back to the socket: without demand nothing is read, so the server has to wait. Parts
+    /// arrive one after the other on a background thread, or as ``HTTPClientConfiguration/delivery`` says.
     ///
-    /// Cancelling a waiting request takes it out of the queue; a running one loses its connection. Nothing arrives
-    /// after `cancel()` has returned, except one part that another thread was just handing over at that moment.
+    /// Cancelling removes a waiting request from the queue and closes the connection of a running one. After `cancel()`
+    /// has returned, no part arrives, except one whose delivery another thread had already begun.
     public func parts(_ request: HTTPRequest) -> ResponsePublisher {
         ResponsePublisher(client: self, request: request)
     }
 
-    /// Ends the client: new and waiting requests fail with ``HTTPClientError/Code/shutdown``, running ones may end
-    /// within `grace` and then fail with it too, and all connections are closed.
+    /// Shuts the client down: new and waiting requests fail with ``HTTPClientError/Code/shutdown``, running ones may
+    /// end within `grace` and then fail with it too, and all connections are closed.
     ///
     /// - Parameter grace: How long running requests may take. The default is 5 s.
-    /// - Returns: A publisher of one value when nothing is left; it arrives as ``HTTPClientConfiguration/delivery`` says. The
-    ///   shutdown begins with the first subscription; cancelling does not undo it.
+    /// - Returns: A publisher of one value, which arrives as ``HTTPClientConfiguration/delivery`` says once all
+    ///   requests have ended and all connections are closed. The shutdown begins with the first subscription;
+    ///   cancelling does not undo it.
     public func shutdown(grace: Duration = .seconds(5)) -> AnyPublisher<Void, Never> {
         Deferred {
             Future { fulfil in
@@ -102,9 +106,10 @@ public final class HTTPClient: Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// Ends the client as ``shutdown(grace:)-publisher`` does, and returns when nothing is left.
+    /// Shuts the client down as ``shutdown(grace:)-publisher`` does, and returns when all requests have ended and all
+    /// connections are closed.
     public func shutdown(grace: Duration = .seconds(5)) async {
-        // The future never fails: nothing in a shutdown can.
+        // The future never fails, so the error can be ignored.
         try? await shutDown(grace).get()
     }
 
@@ -114,7 +119,8 @@ public final class HTTPClient: Sendable {
 
     // MARK: For subscriptions
 
-    /// Everything that can be said against a request without a connection is said here.
+    /// Makes the exchange of a request. Throws for every reason to reject the request that is known without a
+    /// connection.
     func makeExchange(_ request: HTTPRequest, sink: any ResponseSink) throws(HTTPClientError) -> Exchange {
         let origin = request.origin
         if origin.scheme == .http, configuration.plainHTTP == .loopbackOnly, !origin.isLoopback {
@@ -159,7 +165,7 @@ public final class HTTPClient: Sendable {
         func deadline(after limit: Duration?, _ code: HTTPClientError.Code) -> PoolStateMachine.QueueDeadline? {
             limit.map { .init(deadline: now.advanced(by: TimeAmount(clamping: $0)), code: code) }
         }
-        // An attempt to connect goes on for others, so a request's own limit ends its wait and not the attempt.
+        // An attempt to connect serves other requests too, so a request's own limit ends its wait and not the attempt.
         let own = timeouts.connect == configuration.timeouts.connect ? nil : timeouts.connect
         return .earliest(
             .earliest(deadline(after: timeouts.queue, .queueTimeout), deadline(after: own, .connectTimeout)),
@@ -184,14 +190,15 @@ extension ConnectionFactory {
     }
 }
 
-/// Takes a value that is not `Sendable` to the one place where it is used next.
+/// Moves a value that is not `Sendable` to the one place where it is used next.
 package struct Crossing<Value>: @unchecked Sendable {
-    // Sendable because the value is handed over, not shared: whoever makes a crossing does not use it again.
+    // Sendable because the value is moved, not shared: the code that makes a crossing does not use the value
+    // afterwards.
     package let value: Value
     package init(_ value: Value) { self.value = value }
 }
 
 extension HTTPClient: CustomReflectable {
-    /// Shows nothing: a dump would walk through the event loops, and through whatever else runs on them at that moment.
+    /// Shows nothing: a dump would follow references into the event loops and whatever else runs on them.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,15 +1,15 @@
-/// Why a request has no (complete) response. The one failure type of ``HTTPClient``.
+/// The reason why a request has no complete response. The only failure type of ``HTTPClient``.
 ///
-/// ``code`` says what happened, ``outcome`` whether the server may have acted on the request. The description names the
+/// ``code`` names the failure, ``outcome`` whether the server may have acted on the request. The description has the
 /// origin and the cause; it never contains a header value, a query or a byte of a body.
 public struct HTTPClientError: Error, Sendable, Hashable {
-    /// What the client knows about the request on the server's side.
+    /// What the client knows about the effect of the request on the server.
     public enum Outcome: Hashable, Sendable {
         /// No byte of the request reached the server: it has not acted, and sending again is safe.
         case notSent
         /// The request was sent, at least in part, and no answer came: the server may or may not have acted.
         case unknown
-        /// The server answered, but the response did not arrive as a whole or was refused by the client.
+        /// The server answered, but the response did not arrive completely or the client rejected it.
         case answered
     }
 
@@ -19,14 +19,14 @@ public struct HTTPClientError: Error, Sendable, Hashable {
     public let outcome: Outcome
     /// The origin of the request.
     public let origin: Origin?
-    /// The cause in words (of the system, the resolver, the certificate), where there is one. It holds no path of the machine
-    /// on which this library was built, and of files only those that the configuration names.
+    /// The cause in words (of the system, the resolver, the certificate), if there is one. It contains no path of the
+    /// machine on which this library was built, and of files only those that the configuration names.
     public let underlying: String?
-    /// Of a connection that was closed: whether nothing at the origin has ever answered this client in HTTP. Then the port may be
-    /// one for something else.
+    /// For a closed connection: whether no response has ever come from the origin on any connection of this client.
+    /// Then the port may belong to another service.
     public let isFirstContact: Bool
 
-    /// An error, for tests and doubles.
+    /// An error, for tests and test doubles.
     public init(
         code: Code,
         outcome: Outcome,
@@ -47,7 +47,7 @@ public struct HTTPClientError: Error, Sendable, Hashable {
 }
 
 extension HTTPClientError {
-    /// A kind of failure. More may be added; compare with `==` and keep a way for the rest.
+    /// A kind of failure. More may be added: compare with `==` and handle unknown ones.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private let name: String
         private let text: String
@@ -62,7 +62,7 @@ extension HTTPClientError {
 
         var explanation: String { text }
 
-        /// Codes are the same when their names are.
+        /// Two codes are equal when their names are.
         public static func == (a: Code, b: Code) -> Bool { a.name == b.name }
         /// Hashes the name.
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
@@ -82,11 +82,11 @@ extension HTTPClientError {
 
         /// The host's name has no address.
         public static let unknownHost = Code("unknownHost", "the host is not known")
-        /// The server (or a firewall) refused the connection. Told as soon as it happens; see ``HTTPClient``.
+        /// The server (or a firewall) refused the connection. Reported as soon as it happens; see ``HTTPClient``.
         public static let connectionRefused = Code("connectionRefused", "the connection was refused")
         /// The connection failed in another way: no route, network down.
         public static let connectFailed = Code("connectFailed", "no connection could be made")
-        /// There was no connection in time; see ``HTTPTimeouts/connect``.
+        /// No connection was ready in time; see ``HTTPTimeouts/connect``.
         public static let connectTimeout = Code("connectTimeout", "the connection was not ready in time")
         /// The TLS options cannot be used: an unreadable file, a key that does not fit.
         public static let invalidTLSOptions = Code("invalidTLSOptions", "the TLS options cannot be used")
@@ -99,33 +99,34 @@ extension HTTPClientError {
         )
         /// An `http` request found a server that answers in TLS on that port.
         public static let tlsServer = Code("tlsServer", "the server speaks HTTPS on this port, not plain HTTP")
-        /// The server's certificate is self-signed or comes from an authority that is not trusted; see ``TLSOptions/roots``.
+        /// The server's certificate is self-signed or comes from an authority that is not trusted; see
+        /// ``TLSOptions/roots``.
         public static let certificateUntrusted = Code(
             "certificateUntrusted",
             "no trusted authority stands behind the server's certificate"
         )
         /// The server's certificate has expired.
         public static let certificateExpired = Code("certificateExpired", "the server's certificate has expired")
-        /// The server's certificate is valid from a later time on, by this machine's clock.
+        /// The server's certificate becomes valid later, by this machine's clock.
         public static let certificateNotYetValid = Code(
             "certificateNotYetValid",
             "the server's certificate is not valid yet"
         )
-        /// The server's certificate holds other names than the one that was asked for.
+        /// The server's certificate does not name the requested host.
         public static let certificateNameMismatch = Code(
             "certificateNameMismatch",
             "the server's certificate is for another name"
         )
-        /// The server's certificate was not accepted for another reason.
+        /// The server's certificate was rejected for another reason.
         public static let certificateInvalid = Code("certificateInvalid", "the server's certificate was not accepted")
-        /// The server's public key is none of the pinned ones; ``underlying`` has its pin.
+        /// The server's public key is not among the pinned ones; ``underlying`` has its pin.
         public static let certificatePinMismatch = Code("certificatePinMismatch", "the server's key is not pinned")
-        /// The environment names a proxy that this client does not speak to, such as one for SOCKS; see
-        /// ``ProxyOptions/environment``. The request did not go around it.
+        /// The environment names a proxy of an unsupported kind, such as SOCKS; see ``ProxyOptions/environment``. The
+        /// request was not sent without it.
         public static let unusableProxy = Code("unusableProxy", "the proxy of the environment cannot be used")
         /// The proxy did not answer CONNECT with success.
         public static let proxyFailure = Code("proxyFailure", "the proxy did not open a tunnel")
-        /// The proxy wants (other) credentials: 407.
+        /// The proxy requires credentials or rejected them: 407.
         public static let proxyAuthenticationRequired = Code(
             "proxyAuthenticationRequired",
             "the proxy wants credentials"
@@ -135,11 +136,11 @@ extension HTTPClientError {
 
         /// The server closed or reset the connection before its answer began.
         public static let connectionClosed = Code("connectionClosed", "the connection was closed before an answer")
-        /// No byte of an answer in time; see ``HTTPTimeouts/firstByte``.
+        /// No byte of an answer arrived in time; see ``HTTPTimeouts/firstByte``.
         public static let firstByteTimeout = Code("firstByteTimeout", "no answer came in time")
-        /// No progress in time; see ``HTTPTimeouts/idle``.
+        /// No byte was sent or received in time; see ``HTTPTimeouts/idle``.
         public static let idleTimeout = Code("idleTimeout", "nothing moved in time")
-        /// The body came more slowly than allowed; see ``HTTPTimeouts/minimumRate``.
+        /// The body arrived more slowly than allowed; see ``HTTPTimeouts/minimumRate``.
         public static let tooSlow = Code("tooSlow", "the response came too slowly")
         /// The request as a whole took too long; see ``HTTPTimeouts/total``.
         public static let totalTimeout = Code("totalTimeout", "the request was not done in time")
@@ -164,7 +165,7 @@ extension HTTPClientError {
 }
 
 extension HTTPClientError: CustomStringConvertible {
-    /// What happened, with which origin, and why.
+    /// What failed, for which origin, and why.
     public var description: String {
         var text = code.explanation
         if let origin { text += " (\(origin))" }

@@ -1,21 +1,21 @@
 package import NIOCore
 internal import NIOPosix
 
-/// What a client runs on: event loops, their time, chance, and the network. Whatever the client decides by rests on nothing
-/// else, so that a simulation can give it a world of its own. (Threads that only hand values over are not part of it:
+/// The environment of a client: event loops, their clock, randomness, and the network. The client's decisions depend on
+/// nothing else, so a simulation can replace it all. (Threads that only deliver values are not part of it:
 /// ``HTTPClientConfiguration/Delivery/background`` has its own.)
 package struct Runtime: Sendable {
-    /// Where connections live and alarms ring. It is never shut down here.
+    /// The event loops that run connections and timers. The client never shuts them down.
     package let eventLoopGroup: any EventLoopGroup
     /// Opens the channel of a new connection.
     package var open: ChannelOpener
-    /// A number from `0..<1`, drawn anew with each call.
+    /// Returns a random number from `0..<1`.
     package var random: @Sendable () -> Double = { .random(in: 0..<1) }
 
-    /// Whose time it is: all loops of a group have the same.
+    /// The clock: all loops of a group share one time.
     private let clock: any EventLoop
 
-    /// The machine's own, with these loops.
+    /// The real environment, with these event loops.
     package init(
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         open: @escaping ChannelOpener = Runtime.sockets
@@ -25,32 +25,32 @@ package struct Runtime: Sendable {
         clock = eventLoopGroup.any()
     }
 
-    /// The present, in the time by which timeouts are set and alarms ring.
+    /// The current time, on the clock of timeouts and timers.
     package var now: NIODeadline { clock.now }
 }
 
-/// Looks a host up, connects, and has the channel set up before anything is read. Fails with what the system says, or with
-/// `ChannelError.connectTimeout`.
+/// Looks a host up, connects, and has the channel set up before anything is read. Fails with the system's error, or
+/// with `ChannelError.connectTimeout`.
 package typealias ChannelOpener = @Sendable (ChannelOpening) -> EventLoopFuture<any Channel>
 
-/// A channel that is wanted.
+/// The description of a channel to open.
 package struct ChannelOpening: Sendable {
-    /// Of the proxy where there is one, else of the origin: a name or an address, one of IPv6 without brackets.
+    /// The host of the proxy if there is one, else of the origin: a name or an address, IPv6 without brackets.
     package let host: String
-    /// Of the same.
+    /// The port of the same.
     package let port: Int
-    /// The loop on which the channel is to live.
+    /// The loop on which the channel will run.
     package let eventLoop: any EventLoop
-    /// How long look-up and connecting may take; `nil` for as long as they take.
+    /// The time limit of look-up and TCP together; `nil` for none.
     package let limit: TimeAmount?
-    /// Asks for the addresses of a name.
+    /// Looks the addresses of a name up.
     let lookUp: HostResolver.LookUp
-    /// Puts the client's handlers into the channel: once, and before it is active.
+    /// Adds the client's handlers to the channel. Called once, before the channel is active.
     package let setUp: @Sendable (any Channel) -> EventLoopFuture<Void>
 }
 
 extension Runtime {
-    /// TCP, to the first of the host's addresses that answers (RFC 8305).
+    /// Connects by TCP to the first of the host's addresses that answers (RFC 8305).
     package static let sockets: ChannelOpener = { opening in
         ClientBootstrap(group: opening.eventLoop)
             .resolver(HostResolver(eventLoop: opening.eventLoop, lookUp: opening.lookUp))

@@ -1,7 +1,7 @@
 /// SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), for key pins and for the keys of stored
-/// tokens: some hundred bytes now and then do not justify a cryptography package. NIOSSL, which is linked anyway, offers no
-/// hash of the BoringSSL inside of it, so the tests hold this one against the vectors that NIST publishes. Not for what needs
-/// constant time.
+/// tokens: hashing some hundred bytes now and then does not justify a cryptography package. NIOSSL, which is linked
+/// anyway, does not expose the hashes of its BoringSSL. The tests check this implementation against the vectors that
+/// NIST publishes. It does not run in constant time.
 package enum SHA256 {
     /// The 32 bytes of the digest.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
@@ -23,7 +23,7 @@ package enum SHA256 {
             let s1 = w[i - 2].rotated(17) ^ w[i - 2].rotated(19) ^ (w[i - 2] >> 10)
             w[i] = w[i - 16] &+ s0 &+ w[i - 7] &+ s1
         }
-        // The names of FIPS 180-4 §6.2.2.
+        // Variable names as in FIPS 180-4 §6.2.2.
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for i in 0..<64 {
@@ -54,7 +54,7 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// Base64 with padding (RFC 4648 §4): for key pins and basic authorization, which Foundation is not needed for.
+    /// Base64 with padding (RFC 4648 §4), for key pins and basic authorization without Foundation.
     var base64: String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var text: [UInt8] = []

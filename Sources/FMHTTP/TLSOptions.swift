@@ -1,27 +1,27 @@
-/// How TLS connections are made and whom they trust. The default verifies the certificate and the host's name against the
-/// authorities of the system.
+/// How TLS connections are made and which certificates are trusted. The default verifies the certificate and the host's
+/// name against the authorities of the system.
 public struct TLSOptions: Sendable, Hashable {
     /// Certificates, one or several, or a private key, in PEM.
     public enum PEM: Sendable, Hashable {
-        /// The path of a file. A relative one counts from the working directory. Read when the first connection is made, and
-        /// again for the next one if that failed.
+        /// The path of a file. A relative path starts from the working directory. The file is read when the first
+        /// connection is made, and again for the next one if that failed.
         case file(String)
         /// The text of such a file.
         case bytes([UInt8])
     }
 
-    /// Which authorities are trusted.
+    /// The authorities that are trusted.
     public enum Roots: Sendable, Hashable {
-        /// Those of the system.
+        /// The authorities of the system.
         case system
-        /// Those of the system and these: the choice for a private authority beside the public ones.
+        /// The authorities of the system and these: for a private authority beside the public ones.
         case systemAnd([PEM])
-        /// These and no others: the choice where only one authority, or one self-signed certificate, is right.
+        /// These and no others: where only one authority, or one self-signed certificate, is right.
         case only([PEM])
 
-        /// Those of the system and those in a PEM file.
+        /// The authorities of the system and those in a PEM file.
         public static func systemAnd(file: String) -> Roots { .systemAnd([.file(file)]) }
-        /// Only those in a PEM file.
+        /// Only the authorities in a PEM file.
         public static func only(file: String) -> Roots { .only([.file(file)]) }
     }
 
@@ -33,13 +33,13 @@ public struct TLSOptions: Sendable, Hashable {
         case tls13
     }
 
-    /// A certificate by which the client proves who it is. Neither the key nor its passphrase is ever printed.
+    /// A certificate with which the client authenticates itself. Neither the key nor its passphrase is ever printed.
     public struct ClientCertificate: Sendable, Hashable {
-        /// The client's certificate, and those that lead from it to an authority that the server knows.
+        /// The client's certificate, and those that lead from it to an authority that the server trusts.
         public var chain: PEM
         /// The private key.
         public var key: PEM
-        /// The passphrase of a key that is encrypted.
+        /// The passphrase of an encrypted key. The default is `nil`.
         public var passphrase: String?
 
         /// A certificate and its key.
@@ -55,31 +55,31 @@ public struct TLSOptions: Sendable, Hashable {
         }
     }
 
-    /// Which authorities are trusted. The default is the system's.
+    /// The authorities that are trusted. The default is the system's.
     public var roots: Roots
-    /// Shown to servers that ask for one. The default is none.
+    /// The certificate to show to servers that ask for one. The default is none.
     public var clientCertificate: ClientCertificate?
-    /// SHA-256 hashes of public keys (SubjectPublicKeyInfo), in base64, as in RFC 7469. When not empty, the key of the server's
-    /// own certificate must be one of them, beside all other checks. The error for one that is not names its pin, to be compared
-    /// and pasted here.
+    /// SHA-256 hashes of public keys (SubjectPublicKeyInfo), in base64, as in RFC 7469. If not empty, the key of the
+    /// server's own certificate must be one of them, in addition to all other checks. The error for another key
+    /// contains its pin, to be compared and pasted here.
     ///
-    /// For a file: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary
-    /// | base64`.
+    /// To compute the pin of a file: `openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |
+    /// openssl dgst -sha256 -binary | base64`.
     public var pinnedPublicKeys: [String]
     /// The lowest version that is accepted. The default is 1.2.
     public var minimumVersion: Version
-    /// **Accepts any certificate, and with it anybody who stands between, who can then read and change everything, passwords
-    /// included.** For a development machine only; a better way is `roots = .only(file: "server.pem")`. The default is `false`.
+    /// **Accepts any certificate, so anyone on the network path can read and change everything, passwords included.**
+    /// For a development machine only; a better way is `roots = .only(file: "server.pem")`. The default is `false`.
     ///
-    /// What is skipped otherwise: that the certificate leads to a trusted authority, its dates, and that it is for the host. A
-    /// host's name must be one of the certificate's DNS names (subject alternative names), an address one of its addresses
-    /// ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)). The common name does not count, nor does the address that a name
-    /// leads to. A wildcard stands for one whole label, the first, with two or more behind it, and for none that begins with
-    /// "xn--". Names are compared twice, by NIOSSL and by this library; both have to accept them, and NIOSSL accepts none with an
-    /// underscore.
+    /// It skips these checks: that the certificate leads to a trusted authority, its dates, and that it is for the
+    /// host. A host name must be one of the certificate's DNS names (subject alternative names), an address one of its
+    /// addresses ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)). The common name does not count, nor does the
+    /// address that a name resolves to. A wildcard matches one whole label, the first, if at least two labels follow
+    /// it, and no label that begins with "xn--". Names are compared twice, by NIOSSL and by this library; both must
+    /// accept them, and NIOSSL accepts no name with an underscore.
     public var dangerouslySkipsVerification: Bool
 
-    /// Options; each property says its own default.
+    /// Options; each property documents its default.
     public init(
         roots: Roots = .system,
         clientCertificate: ClientCertificate? = nil,
@@ -96,7 +96,7 @@ public struct TLSOptions: Sendable, Hashable {
 }
 
 extension TLSOptions.PEM: CustomStringConvertible, CustomReflectable {
-    /// The path of the file; of a text only its size, since it may be a key.
+    /// The path of a file; only the size of a text, since it may be a key.
     public var description: String {
         switch self {
         case .file(let path): "file(\"\(path)\")"
@@ -109,7 +109,7 @@ extension TLSOptions.PEM: CustomStringConvertible, CustomReflectable {
 }
 
 extension TLSOptions.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// Shows nothing: a key is a secret.
+    /// Shows nothing, since a key is a secret.
     public var description: String { "ClientCertificate" }
     /// Shows nothing.
     public var customMirror: Mirror { Mirror(self, children: []) }

@@ -3,19 +3,19 @@ import FMData
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// Values for whoever listens at the moment. A subscriber that is slow gets fewer values, never a longer queue: those that wait for
-/// its demand are joined.
+/// Publishes values to its current subscribers. A slow subscriber receives fewer values instead of having a growing
+/// queue: values that wait for its demand are merged.
 ///
-/// Each subscriber is called on a queue of its own, one value after the other, so one that blocks holds up nobody else. ``send(_:)``
-/// and ``finish()`` call nobody, and may be called with a lock held.
+/// Each subscriber is called on a queue of its own, one value after the other, so one that blocks delays no other.
+/// ``send(_:)`` and ``finish()`` call no subscriber themselves, so they may be called with a lock held.
 final class Broadcast<Value: Sendable>: Sendable {
-    /// Puts a value behind those that wait, or into one of them.
+    /// Appends a value to the waiting ones, or merges it with one of them.
     typealias Queueing = @Sendable (_ waiting: inout [Value], _ value: Value) -> Void
 
     private struct State: Sendable {
         var listeners: [Int: BroadcastSubscription<Value>] = [:]
         var nextID = 0
-        /// What a new subscriber gets at once.
+        /// The current value, which a new subscriber receives at once.
         var present: Value?
         var isFinished = false
     }
@@ -23,7 +23,7 @@ final class Broadcast<Value: Sendable>: Sendable {
     private let queueing: Queueing
     private let state: NIOLockedValueBox<State>
 
-    /// - Parameter present: for a state, which new subscribers get at once; `nil` for events.
+    /// - Parameter present: the current value of a state, which new subscribers receive at once; `nil` for events.
     init(present: Value? = nil, queueing: @escaping Queueing) {
         self.queueing = queueing
         state = NIOLockedValueBox(State(present: present))
@@ -46,7 +46,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// On the main actor for those who subscribe there.
+    /// Publishes the values, on the main actor if it is subscribed there.
     var publisher: AnyPublisher<Value, Never> { BroadcastPublisher(broadcast: self).whereSubscribed() }
 
     /// Calls a closure with each value.
@@ -81,9 +81,9 @@ private struct BroadcastPublisher<Value: Sendable>: Publisher {
     }
 }
 
-/// One listener: what waits for its demand, and whose turn it is.
+/// The subscription of one subscriber: its waiting values and its demand.
 private final class BroadcastSubscription<Value: Sendable>: Subscription, @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`; the subscriber is called on `turns` alone, after its subscription.
+    // @unchecked: `lock` guards every `var`; the subscriber is called on `turns` only, after its subscription.
     private let lock = NIOLock()
     private let turns = DispatchQueue(label: "FMWebhooks.Broadcast")
     private let queueing: Broadcast<Value>.Queueing
@@ -91,7 +91,7 @@ private final class BroadcastSubscription<Value: Sendable>: Subscription, @unche
     private var leave: (@Sendable () -> Void)?
     private var waiting: [Value] = []
     private var demand = Subscribers.Demand.none
-    /// The subscriber has its subscription, so it may be called.
+    /// Whether the subscriber has received its subscription, so that it may be called.
     private var hasBegun = false
     private var isFinished = false
     private var isAwaitingTurn = false
@@ -122,7 +122,7 @@ private final class BroadcastSubscription<Value: Sendable>: Subscription, @unche
         }
     }
 
-    /// What waits is delivered first, as it is asked for.
+    /// Finishes after the waiting values have been delivered, as there is demand for them.
     func finish() {
         lock.withLock {
             isFinished = true
@@ -141,7 +141,7 @@ private final class BroadcastSubscription<Value: Sendable>: Subscription, @unche
     func cancel() {
         let (downstream, leave) = lock.withLock { lockedEnd() }
         leave?()
-        // The subscriber may be deinitialised here, which may run anything, so not under the lock.
+        // Outside the lock: the subscriber may be deinitialized here, which may run any code.
         withExtendedLifetime(downstream) {}
     }
 
@@ -166,7 +166,7 @@ private final class BroadcastSubscription<Value: Sendable>: Subscription, @unche
         }
     }
 
-    /// Who gets what, a completion for no value; `nil` when there is nothing to deliver.
+    /// The subscriber and its next value, or `nil` for the value to finish; `nil` when there is nothing to deliver.
     private func next() -> (any Subscriber<Value, Never>, Value?)? {
         let (next, leave) = lock.withLock {
             () -> ((any Subscriber<Value, Never>, Value?)?, (@Sendable () -> Void)?) in

@@ -1,4 +1,4 @@
-/// A key of JSON whose spelling servers do not agree on: `webhookID` is `webHookID` on others.
+/// A JSON key whose case differs between servers: `webhookID` is `webHookID` on some.
 struct LowercasedKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
@@ -7,7 +7,7 @@ struct LowercasedKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// The members of an object by their keys in lower case; of two that differ in case alone the last.
+/// The members of an object by their keys in lower case; of two that differ in case only, the last.
 struct LowercasedMembers {
     private let container: KeyedDecodingContainer<LowercasedKey>
     private let keys: [String: LowercasedKey]
@@ -17,7 +17,7 @@ struct LowercasedMembers {
         keys = Dictionary(container.allKeys.map { ($0.stringValue.lowercased(), $0) }) { $1 }
     }
 
-    /// The first of the members that is there and is such a value.
+    /// The value of the first of these members that exists and has this type.
     func first<Value: Decodable>(_ names: String..., as type: Value.Type = Value.self) -> Value? {
         for name in names {
             guard let key = keys[name], let value = try? container.decode(Value.self, forKey: key) else { continue }
@@ -26,7 +26,7 @@ struct LowercasedMembers {
         return nil
     }
 
-    /// A whole number, or a text that is one.
+    /// The first of these members that is a whole number or a text of one.
     func integer(_ names: String...) -> Int? {
         for name in names {
             if let number = first(name, as: Int.self) ?? first(name, as: String.self).flatMap(Int.init) {

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that nobody who uses FMData downloads what it is compared with.
+// A package of its own, so that users of FMData do not download the clients it is compared with.
 let package = Package(
     name: "FMDataBenchmarks",
     platforms: [.macOS(.v13)],

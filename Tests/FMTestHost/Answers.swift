@@ -1,7 +1,7 @@
 public import NIOHTTP1
 
 extension FaultServer {
-    /// Status line and headers, with the length of the body that is promised.
+    /// Status line and headers, with the announced length of the body.
     public static func head(_ status: Int = 200, _ headers: HTTPHeaders = [:], length: Int) -> String {
         var text = "HTTP/1.1 \(status) \(HTTPResponseStatus(statusCode: status).reasonPhrase)\r\n"
         text += "Content-Length: \(length)\r\n"
@@ -10,7 +10,7 @@ extension FaultServer {
     }
 }
 
-/// Answers of a server that does what a test says.
+/// Ready-made answers of a fault server.
 extension [FaultServer.Step] {
     /// No answer at all, ever.
     public static var silence: Self { [] }
@@ -19,14 +19,14 @@ extension [FaultServer.Step] {
         [.send(FaultServer.head(status, headers, length: body.utf8.count) + body)]
     }
 
-    // MARK: Of a Data API
+    // MARK: Answers of a Data API
 
     /// `response` in an envelope without error.
     public static func json(_ response: String, _ headers: HTTPHeaders = [:]) -> Self {
         json(200, #"{"response":\#(response),"messages":[{"code":"0","message":"OK"}]}"#, headers)
     }
 
-    /// A body that says it is JSON.
+    /// A body with the content type of JSON.
     public static func json(_ status: Int, _ body: String, _ headers: HTTPHeaders = [:]) -> Self {
         var headers = headers
         headers.add(name: "Content-Type", value: "application/json; charset=utf-8")
@@ -44,12 +44,12 @@ extension [FaultServer.Step] {
         json(#"{"data":[{"fieldData":{"\#(field)":"\#(value)"},"portalData":{},"recordId":"1","modId":"0"}]}"#)
     }
 
-    /// What a web server writes for an engine that does not answer.
+    /// The answer of a web server whose database engine does not respond.
     public static func html(_ status: Int) -> Self {
         response(status, ["Content-Type": "text/html"], "<html><title>\(status)</title></html>")
     }
 
-    /// What most servers do with a container: to the same place with a cookie.
+    /// The usual first answer for a container: a redirect to the same place, with a cookie.
     public static func redirect(
         to location: String,
         cookie: String? = "X-FMS-Session-Key=K1; Path=/; HttpOnly"

@@ -4,15 +4,15 @@ public import NIOHTTP1
 internal import NIOPosix
 public import NIOSSL
 
-/// A server on loopback that does exactly what a test says, right or wrong: raw bytes, cuts, resets, silence.
+/// A server on loopback that sends exactly what a test specifies, right or wrong: raw bytes, cuts, resets, silence.
 ///
-/// It reads requests with NIO's own parser, so the client's writer is checked by another author, and counts everything
-/// the client could leave behind.
+/// It reads requests with NIO's own parser, so the client's writer is checked by independent code, and counts
+/// everything that the client could leave behind.
 ///
 ///     let server = try await FaultServer.start { request in [.send("HTTP/1.1 204 No Content\r\n\r\n")] }
 ///     defer { server.stop() }
 public final class FaultServer: Sendable {
-    /// A request as it arrived.
+    /// A request as received.
     public struct Request: Sendable {
         public let method: HTTPMethod
         public let target: String
@@ -24,22 +24,22 @@ public final class FaultServer: Sendable {
         public let number: Int
     }
 
-    /// What the server does next on a connection.
+    /// The next action of the server on a connection.
     public enum Step: Sendable {
         case send(ByteBuffer)
         /// Each byte in a write, a packet and an event loop tick of its own.
         case sendByteByByte(ByteBuffer)
-        /// FIN, after everything sent.
+        /// Sends FIN, after everything sent.
         case close
-        /// RST, as when a process dies.
+        /// Sends RST, as when a process dies.
         case reset
-        /// FIN for one direction; the server goes on reading.
+        /// Sends FIN, closing the server's direction only; the server continues to read.
         case closeOutput
-        /// Goes on with the next step when the gate opens.
+        /// Continues with the next step when the gate opens.
         case wait(Gate)
-        /// Says that this step was reached.
+        /// Opens a gate, to signal that this step was reached.
         case open(Gate)
-        /// Begins to read, where `Options.reads` is `false`.
+        /// Starts reading, if `Options.reads` is `false`.
         case startReading
         /// Sends this many zero bytes, as fast as the client takes them and no faster.
         case sendZeros(Int)
@@ -63,23 +63,23 @@ public final class FaultServer: Sendable {
     private init(channel: any Channel) { self.channel = channel }
 
     public struct Options: Sendable {
-        /// Encrypts; see `TestCertificates`.
+        /// The TLS side, if the server uses TLS; see `TestCertificates`.
         public var tls: NIOSSLContext?
-        /// Done at once with each accepted connection, by number.
+        /// The steps to carry out when a connection is accepted, by its number.
         public var onAccept: @Sendable (Int) -> [Step]
-        /// Answers as soon as the head of a request is there, without waiting for its body.
+        /// Whether to answer once the head of a request has arrived, without waiting for its body.
         public var answersEarly: Bool
         /// Whether to read at all; a server that does not read blocks an upload.
         public var reads: Bool
-        /// Where it listens.
+        /// The address to listen on.
         public var address = "127.0.0.1"
-        /// Where it works. A measurement gives it a thread of its own.
+        /// The loops of the server. A measurement gives it a thread of its own.
         public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-        /// Whether to keep `requests`; a long walk does without.
+        /// Whether to keep `requests`; long random walks do without.
         public var remembers = true
-        /// Answers that are sent as they are, at once and without a trace in `requests`, by what a request begins with, as
-        /// `GET /a `. No request that has a body may begin so. A client that sends a request before the last one is answered
-        /// gets the answers in another order.
+        /// Prepared answers, sent immediately and not recorded in `requests`, by the beginning of a request, such as
+        /// `GET /a `. Requests with a body must not begin like that. A client that pipelines requests may get answers
+        /// in another order.
         public var ready: [(requestPrefix: String, answer: ByteBuffer)] = []
 
         public init(
@@ -100,7 +100,7 @@ public final class FaultServer: Sendable {
         let bootstrap = ServerBootstrap(group: options.eventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Accepted connections wait until the server knows itself.
+            // Connections are accepted only after `server` below is set.
             .serverChannelOption(.autoRead, value: false)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -133,8 +133,8 @@ public final class FaultServer: Sendable {
         return server
     }
 
-    /// A server on `::1` keeps the same port of `127.0.0.1` to itself: a test whose server is there would reach this one, since
-    /// `localhost` means both, and `::1` is tried first.
+    /// A server on `::1` also reserves the same port on `127.0.0.1`: otherwise another test's server might use that
+    /// port, and its client would reach this server, since `localhost` means both, and `::1` is tried first.
     private static func bind(_ bootstrap: ServerBootstrap, _ options: Options) async throws -> any Channel {
         guard options.address == "::1" else { return try await bootstrap.bind(host: options.address, port: 0).get() }
         var attempts = 0
@@ -151,7 +151,7 @@ public final class FaultServer: Sendable {
                 return channel
             } catch {
                 try await guardian.close()
-                // Somebody else has that port of `::1`.
+                // Another process uses that port of `::1`.
                 guard attempts < 100 else { throw error }
             }
         }
@@ -168,7 +168,7 @@ public final class FaultServer: Sendable {
     public var acceptedCount: Int { log.value.accepted }
     /// Connections that are open now.
     public var openCount: Int { log.value.open }
-    /// Bytes that the system has taken from `sendZeros`.
+    /// The bytes of `sendZeros` that the system has accepted.
     public var bytesWritten: Int { log.value.bytesWritten }
 
     // MARK: Waiting

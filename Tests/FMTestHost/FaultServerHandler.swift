@@ -72,7 +72,7 @@ final class FaultServerHandler: ChannelInboundHandler {
         }
     }
 
-    /// NIO's parser stops after CONNECT; what comes through the tunnel is for another one.
+    /// NIO's parser stops after CONNECT; a new one parses the bytes in the tunnel.
     private func listenInTunnel(context: ChannelHandlerContext) {
         let next = ByteToMessageHandler(HTTPRequestDecoder())
         let pipeline = context.pipeline.syncOperations
@@ -97,7 +97,7 @@ final class FaultServerHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The client has closed its side. A server that has nothing to do then closes too.
+        // The client has closed its direction. If no steps are left, the server closes too.
         if case ChannelEvent.inputClosed? = event as? ChannelEvent, !isBusy { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
@@ -131,7 +131,7 @@ final class FaultServerHandler: ChannelInboundHandler {
         case .close:
             context.close(promise: nil)
         case .reset:
-            // Lingering for no time discards what is unsent and closes with RST.
+            // A linger time of 0 discards unsent bytes and closes with RST.
             let provider = context.channel as? any SocketOptionProvider
             _ = provider?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             wire.close()
@@ -159,7 +159,7 @@ final class FaultServerHandler: ChannelInboundHandler {
                 handler.steps.prepend(.sendZeros(count - size))
                 handler.next(context: context)
             }
-            // The size is at most that of the block, so the slice exists.
+            // The size is never larger than the block, so the slice exists.
             context.writeAndFlush(wrapOutboundOut(Self.zeros.getSlice(at: 0, length: size)!), promise: promise)
         }
     }
@@ -170,7 +170,7 @@ final class FaultServerHandler: ChannelInboundHandler {
     }
 }
 
-/// The end of the pipeline at the socket: closes without TLS being asked.
+/// The handler next to the socket: closes without a TLS shutdown.
 final class WireHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,6 +1,6 @@
 internal import NIOConcurrencyHelpers
 
-/// Something that is closed until a test opens it: holds a server or a thread at a chosen point, without sleeping.
+/// A gate that is closed until a test opens it. It holds a server or a thread at a chosen point, without sleeping.
 public final class Gate: Sendable {
     private enum State {
         case closed([@Sendable () -> Void])
@@ -12,7 +12,7 @@ public final class Gate: Sendable {
 
     public init() {}
 
-    /// Lets all pass, now and later.
+    /// Lets everything pass, now and later.
     public func open() {
         let waiting: [@Sendable () -> Void] = state.withLockedValue { state in
             defer { state = .open }
@@ -35,7 +35,7 @@ public final class Gate: Sendable {
 
     public func wait() async { await isOpen.wait { $0 } }
 
-    /// Blocks the thread: to play a subscriber that blocks, never to wait in a test.
+    /// Blocks the thread: to simulate a subscriber that blocks, never to wait in a test.
     public func blockThread() {
         let lock = ConditionLock(value: false)
         whenOpen {

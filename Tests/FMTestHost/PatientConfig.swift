@@ -1,13 +1,13 @@
 public import FMData
 
 extension DataAPI.Config {
-    /// The default configuration with all the time in the world: a busy machine may hold up a test for longer than any time
-    /// limit of a program. Tests of limits set their own.
+    /// The default configuration with very long time limits: on a busy machine a test may be delayed for longer than
+    /// any normal limit. Tests of limits set their own.
     public static var patient: DataAPI.Config {
         var config = DataAPI.Config()
         config.timeouts.queue = nil
         config.timeouts.connect = nil
-        // Live queries take a twelfth of it, and have a limit where this is none.
+        // Live queries use a twelfth of it, and would have a shorter limit if it were `nil`.
         config.timeouts.firstByte = .seconds(24 * 3600)
         config.timeouts.idle = nil
         config.sessions.waitingDeadline = .seconds(3600)

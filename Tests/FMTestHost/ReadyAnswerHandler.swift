@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// Answers requests that begin as expected with bytes that are ready, and hands on all others, each as a whole: for
-/// measurements of clients, beside which a server that takes requests apart would show.
+/// Answers requests that have a known beginning with prepared bytes, and passes on all other requests, each one
+/// complete. It is for measurements of clients, in which the cost of parsing requests would show.
 final class ReadyAnswerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -21,7 +21,7 @@ final class ReadyAnswerHandler: ChannelInboundHandler {
         if received.readableBytes == 0 { received.clear() }
     }
 
-    /// The answer to the next request, once its head is there.
+    /// The prepared answer to the next request, once its head has arrived; other requests are passed on.
     private func nextAnswer(_ context: ChannelHandlerContext) -> ByteBuffer? {
         while true {
             let next = received.withUnsafeReadableBytes { bytes -> (length: Int, answer: ByteBuffer?)? in
@@ -34,14 +34,14 @@ final class ReadyAnswerHandler: ChannelInboundHandler {
                 return bytes.count >= length ? (length, nil) : nil
             }
             guard let next else { return nil }
-            // So many bytes were just seen.
+            // So many bytes are readable, as the check above has found.
             let request = received.readSlice(length: next.length)!
             if let answer = next.answer { return answer }
             context.fireChannelRead(wrapInboundOut(request))
         }
     }
 
-    /// Where the empty line ends. It looks at every fourth byte until one may belong to it.
+    /// The end of the empty line. Looks at every fourth byte until one may belong to it.
     private static func endOfHead(_ bytes: UnsafeRawBufferPointer) -> Int? {
         var index = 3
         while index < bytes.count {

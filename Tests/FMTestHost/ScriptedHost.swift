@@ -3,16 +3,17 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A Data API host that logs everybody in (token `T1`, `T2` …) and out, knows which sessions are open, and answers the rest as
-/// somebody says: what the sandbox, which does everything right, cannot play, and what a measurement wants ready.
+/// A Data API host that logs every client in (token `T1`, `T2` …) and out, keeps the open sessions, and leaves other
+/// answers to a closure. It is for behaviour that the sandbox cannot show, since that does everything right, and for
+/// prepared answers in measurements.
 public struct ScriptedHost: Sendable {
     /// A request that is neither login, logout nor validation.
     @dynamicMemberLookup
     public struct Call: Sendable {
         public let request: FaultServer.Request
-        /// How many calls came before it.
+        /// The number of calls before it.
         public let number: Int
-        /// Whether its token is that of an open session.
+        /// Whether its token belongs to an open session.
         public let hasSession: Bool
 
         public subscript<Value>(dynamicMember member: KeyPath<FaultServer.Request, Value>) -> Value {
@@ -23,11 +24,11 @@ public struct ScriptedHost: Sendable {
     }
 
     public let server: FaultServer
-    /// A client's view of it.
+    /// A client's database on the host.
     public let database: DataAPI.Database
     private let sessions: Sessions
 
-    /// - Parameter answer: what it answers to calls.
+    /// - Parameter answer: returns the answer to a call.
     public static func start(
         _ options: FaultServer.Options = FaultServer.Options(),
         credentials: Credentials = Credentials(user: "api", password: "secret"),
@@ -52,9 +53,9 @@ public struct ScriptedHost: Sendable {
         return ScriptedHost(server: server, database: database, sessions: sessions)
     }
 
-    /// Starts a host for the time of a test, and logs the client out at its end.
+    /// Starts a host for the duration of a test, and logs the client out at its end.
     ///
-    /// - Parameter answer: what it answers to calls; an empty response by default.
+    /// - Parameter answer: returns the answer to a call; an empty response by default.
     public static func run(
         _ options: FaultServer.Options = FaultServer.Options(),
         credentials: Credentials = Credentials(user: "api", password: "secret"),
@@ -80,22 +81,22 @@ public struct ScriptedHost: Sendable {
 
     public var layout: DataAPI.Layout { database.addLayout("People") }
 
-    /// The URL that a container field would hold.
+    /// A URL as a container field would contain it.
     public func url(
         _ path: String = "/Streaming_SSL/MainDB/AB.jpg?RCType=EmbeddedRCFileProcessor"
     ) -> DataAPI.ContainerReference {
         .url("http://127.0.0.1:\(server.port)\(path)")
     }
 
-    // MARK: What has happened
+    // MARK: What was received
 
-    /// The requests that were neither login nor logout.
+    /// The requests other than logins and logouts.
     public var calls: [FaultServer.Request] { server.requests.filter { !$0.target.contains("/sessions") } }
     public var logIns: [FaultServer.Request] { server.requests.filter(\.isLogIn) }
     public var downloads: [FaultServer.Request] { server.requests.filter { $0.target.hasPrefix("/Streaming_SSL") } }
     public var openSessions: Int { sessions.count }
 
-    /// All sessions end, as when the server restarts.
+    /// Ends all sessions, as a restart of the server does.
     public func forgetSessions() { sessions.forget() }
 }
 
@@ -103,7 +104,7 @@ public struct ScriptedHost: Sendable {
 private final class Sessions: Sendable {
     private let state = NIOLockedValueBox((open: Set<String>(), opened: 0))
 
-    /// nil for what has nothing to do with sessions.
+    /// Returns the answer; `nil` if the request is not about sessions.
     func answer(_ request: FaultServer.Request) -> [FaultServer.Step]? {
         if request.isLogIn { return .json("{}", ["X-FM-Data-Access-Token": logIn()]) }
         if request.target.contains("/sessions/") { return logOut(request.target) ? .json("{}") : .invalidToken }
@@ -136,7 +137,7 @@ extension FaultServer.Request {
 
     public var text: String { String(buffer: body) }
     public var isGET: Bool { method == .GET }
-    /// Of `Authorization: Bearer …`.
+    /// The token in `Authorization: Bearer …`.
     public var token: String? {
         header("Authorization").flatMap { $0.hasPrefix("Bearer ") ? String($0.dropFirst(7)) : nil }
     }

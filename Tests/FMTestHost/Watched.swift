@@ -1,6 +1,6 @@
 internal import NIOConcurrencyHelpers
 
-/// A value that is changed on many threads, and waited for.
+/// A value that many threads change, and that tests can wait for.
 public final class Watched<Value: Sendable>: Sendable {
     private struct Waiter {
         var condition: @Sendable (Value) -> Bool
@@ -19,7 +19,7 @@ public final class Watched<Value: Sendable>: Sendable {
 
     public var value: Value { state.withLockedValue { $0.value } }
 
-    /// Changes the value, and then tells those who have waited for it to be like this.
+    /// Changes the value, and then resumes the tasks whose condition holds.
     public func change(_ body: (inout Value) -> Void) {
         let satisfied = state.withLockedValue { state in
             body(&state.value)
@@ -31,8 +31,8 @@ public final class Watched<Value: Sendable>: Sendable {
         for continuation in satisfied { continuation.resume() }
     }
 
-    /// Returns when the condition holds. Also when the task is cancelled, as that of a test is that has run out of time:
-    /// to wait on would keep all tests from ending.
+    /// Returns when the condition holds, or when the task is cancelled: a test that exceeds its time limit is
+    /// cancelled, and would otherwise keep the whole run from ending.
     public func wait(until condition: @escaping @Sendable (Value) -> Bool) async {
         let id = state.withLockedValue { state in
             state.nextId += 1
@@ -41,7 +41,7 @@ public final class Watched<Value: Sendable>: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLockedValue { state in
-                    // A task that is cancelled later than here finds the waiter.
+                    // A cancellation after this point finds the waiter.
                     if condition(state.value) || Task.isCancelled { return true }
                     state.waiters[id] = Waiter(condition: condition, continuation: continuation)
                     return false

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// A program that a test has started. Of what is open here it has its standard streams alone, as long as everything else was opened
-/// to be closed in programs, as ``pipe()`` is.
+/// A program that a test has started. It inherits only its standard streams, if all other files were opened with
+/// close-on-exec, as ``pipe()`` does.
 ///
-/// Foundation's `Process` is not for a test program with more than some 1,300 open files: to find the highest it copies 256 bytes for
-/// the name of each, which for the last one may lie beyond the end of the memory.
+/// Foundation's `Process` must not be used in a test program with more than some 1,300 open files: to find the highest
+/// one it copies 256 bytes for each file's name, which for the last one may reach beyond the end of the memory.
 public final class ChildProcess: Sendable {
-    /// The number of its process.
+    /// The process id.
     public let id: Int32
 
     private let status = Locked<Int32?>(nil)
@@ -14,10 +14,10 @@ public final class ChildProcess: Sendable {
     /// Starts it.
     ///
     /// - Parameters:
-    ///   - path: where it is.
-    ///   - environment: that of the tests by default.
-    ///   - input: what it reads, by default what the tests read. This and the next two are closed here: the program alone has them
-    ///     from now on.
+    ///   - path: the path of the program.
+    ///   - environment: the tests' own by default.
+    ///   - input: the standard input, by default that of the tests. This and the next two are closed here, so that only
+    ///     the program has them open.
     public init(
         _ path: String,
         _ arguments: [String] = [],
@@ -35,7 +35,7 @@ public final class ChildProcess: Sendable {
             posix_spawn_file_actions_adddup2(&actions, stream.fileDescriptor, Int32(number))
         }
 
-        // Signals as a shell's program has them: NIO ignores SIGPIPE here.
+        // Default signal handling, as a shell sets it: NIO ignores SIGPIPE in this process.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -56,9 +56,11 @@ public final class ChildProcess: Sendable {
         for stream in streams { try? stream?.close() }
     }
 
-    /// Two ends for a standard stream of one program: what is written to one is read from the other, and it ends with the program.
+    /// Two connected ends, for a standard stream of one program: what is written to one is read from the other. The
+    /// stream ends when the program does.
     public static func pipe() throws -> (reading: FileHandle, writing: FileHandle) {
-        // Foundation's `Pipe` is inherited by programs that other tests start meanwhile, and ends with the last of them.
+        // Foundation's `Pipe` would be inherited by programs that other tests start meanwhile, and would end with the
+        // last of them.
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EINVAL)
@@ -67,12 +69,12 @@ public final class ChildProcess: Sendable {
         return (handles[0], handles[1])
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the program is still running.
     public var isRunning: Bool { end(WNOHANG) == nil }
 
-    /// Waits on this thread until it has ended.
+    /// Blocks this thread until the program has ended.
     ///
-    /// - Returns: the status that it has given; of one that a signal has ended 128 and the signal's number, as a shell says it.
+    /// - Returns: the exit status; if a signal ended the program, 128 plus the signal's number, like a shell.
     @discardableResult
     public func waitUntilExit() -> Int32 { end(0) ?? -1 }
 

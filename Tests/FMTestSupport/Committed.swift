@@ -1,14 +1,14 @@
 import CustomDump
 public import Foundation
 
-/// Files of the repository that have to be what the code makes of what they are about.
+/// Files of the repository that must be equal to what the code generates.
 public enum Committed {
-    /// The repository.
+    /// The root of the repository.
     public static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Compares a text with a file. `FMDATA_RECORD=1` in the environment writes the file instead, for a person to look at before it
-    /// is committed.
+    /// Compares a text with a file. With `FMDATA_RECORD=1` in the environment it writes the file instead, to be
+    /// reviewed before it is committed.
     ///
     /// - Parameter path: from the root of the repository.
     public static func expect(_ text: String, in path: String) throws {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// How much a test tries that goes through seeds, places or sizes.
+/// The effort of tests that go through seeds, places or sizes.
 ///
-/// `swift test` is what a person waits for, so it tries a few of each. With `FMDATA_THOROUGH=1` in the environment, as `.ci/run` sets
-/// it, every test tries all that it can.
+/// `swift test` tries a few of each, since a person waits for it. With `FMDATA_THOROUGH=1` in the environment, which
+/// `.ci/run` sets, every test tries all of them.
 public enum Effort {
-    /// Whether the environment asks for all of it.
+    /// Whether the environment asks for the full effort.
     public static let isThorough = ProcessInfo.processInfo.environment["FMDATA_THOROUGH"] == "1"
 
     /// A number of seeds, places or rows.
     public static func of(_ thorough: Int, brief: Int) -> Int { isThorough ? thorough : brief }
 
-    /// The places before `end` that are tried: every one, or in a brief run every `step`th and the last.
+    /// The places before `end` to try: every one, or in a brief run every `step`th and the last.
     public static func places(before end: Int, brief step: Int) -> [Int] {
         guard !isThorough else { return Array(0..<end) }
         return stride(from: 0, to: end - 1, by: step) + [end - 1].filter { $0 >= 0 }

@@ -1,6 +1,6 @@
 internal import CustomDump
 
-/// CustomDump's `expectNoDifference`, for values that have to be awaited: that takes closures, which cannot wait.
+/// CustomDump's `expectNoDifference` for awaited values: the original takes autoclosures, which cannot await.
 public func expectNoDifference<Value: Equatable>(
     awaited value: Value,
     _ expected: Value,

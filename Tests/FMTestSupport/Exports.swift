@@ -1,2 +1,2 @@
-// Servers are in a target of their own, so that `Tests/Benchmarks` gets them without CustomDump and Testing.
+// The servers are a target of their own, so that `Tests/Benchmarks` can use them without CustomDump and Testing.
 @_exported public import FMTestHost

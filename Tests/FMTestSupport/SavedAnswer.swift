@@ -1,23 +1,24 @@
 public import Foundation
 public import Testing
 
-/// An answer of the Data API in a file, and what the index of its collection says of it.
+/// An answer of the Data API in a file, with its entry in the index of its collection.
 ///
-/// There are two collections of the same files. ``own`` is part of the repository and written for it: the keys, their order, the
-/// white space and the way values are spelled are those of servers and of other clients' examples, the names and values are
-/// invented. ``recorded`` holds the answers as others recorded or wrote them. They are not ours to pass on, so they lie beside the
-/// repository, where there are any.
+/// There are two collections in the same format. ``own`` is part of the repository and written for it: the keys, their
+/// order, the white space and the notation of values are those of servers and of other clients' examples; the names and
+/// values are invented. ``recorded`` has answers that others recorded or wrote. They may not be distributed with this
+/// package, so they are beside the repository, if they are there at all.
 public struct SavedAnswer: Decodable, Sendable, CustomTestStringConvertible {
-    /// From the folder of the collection.
+    /// The path from the folder of the collection.
     public var file: String
-    /// What was called: the folder of the file.
+    /// The kind of call: the folder of the file.
     public var group: String
-    /// Whether it is all of the body. Otherwise the client that saved it took the envelope off.
+    /// Whether the body is complete. Otherwise the client that saved it removed the envelope.
     public var enveloped: Bool
-    /// What is known of the status it came with.
+    /// The status it came with, if known.
     public var httpStatus: Int?
     public var serverVersion: String?
-    /// Whether an author wrote it as an example. Otherwise a server sent it, or one that is spelled like it.
+    /// Whether an author wrote it as an example. Otherwise a server sent it, or it is written like one that a server
+    /// sent.
     public var synthetic: Bool
 
     private var folder = Self.ownFolder
@@ -39,15 +40,15 @@ public struct SavedAnswer: Decodable, Sendable, CustomTestStringConvertible {
 
     public static let own = collection(in: ownFolder) ?? []
 
-    /// Nil where there are no recordings.
+    /// `nil` if there are no recordings.
     public static let recorded = collection(
         in: Committed.root.deletingLastPathComponent().appendingPathComponent("shared/fixtures")
     )
 
-    /// All that there are.
+    /// The answers of both collections.
     public static let everywhere = own + (recorded ?? [])
 
-    /// One of ``own``.
+    /// An answer of ``own``.
     ///
     /// - Parameter name: the file, without ".json".
     public static func named(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> SavedAnswer {
@@ -56,7 +57,7 @@ public struct SavedAnswer: Decodable, Sendable, CustomTestStringConvertible {
 
     private static func collection(in folder: URL) -> [SavedAnswer]? {
         guard let index = try? Data(contentsOf: folder.appendingPathComponent("index.json")) else { return nil }
-        // Of an index that cannot be read there is nothing, and the tests that look for each file say so.
+        // An unreadable index counts as empty, and the tests that need its files fail.
         let answers = try? JSONDecoder().decode([SavedAnswer].self, from: index)
         return (answers ?? []).map { answer in
             var answer = answer

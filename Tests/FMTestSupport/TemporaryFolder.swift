@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder of a test's own, which is gone when the body returns or throws.
+/// Makes a folder for a test, and deletes it when the body returns or throws.
 public func withTemporaryFolder<Result>(_ body: (_ folder: URL) async throws -> Result) async throws -> Result {
     let folder = try makeTemporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -13,7 +13,7 @@ public func withTemporaryFolder<Result>(_ body: (_ folder: URL) throws -> Result
     return try body(folder)
 }
 
-/// A file of a test's own, which is gone with its folder when the body returns or throws.
+/// Makes a file for a test, and deletes it with its folder when the body returns or throws.
 public func withTemporaryFile<Result>(
     _ content: Data,
     named name: String = "file",

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMWebhooks
 
-/// From a commit of somebody else by webhook and receiver to the change that a live query publishes.
+/// From another client's commit, by webhook and receiver, to the change that a live query publishes.
 @Suite(.timeLimit(.minutes(15))) struct LiveQueryTests {
     struct Contact: LayoutRecord {
         static let layout = "Contacts"
@@ -20,7 +20,8 @@ import Testing
 
     typealias Contacts = TrackingSubscriber<DataAPI.LiveValue<Contact>, FMRest.APIError>
 
-    /// Runs a body with a registered hook, and a live query that the receiver's hints wake and that has had its first value.
+    /// Runs a body with a registered webhook, and a live query that has had its first value and polls when the receiver
+    /// publishes hints.
     private func run(_ body: (Harbor, Contacts) async throws -> Void) async throws {
         try await Harbor.run { harbor in
             let registrar = try harbor.registrar()
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    /// Deliveries that come twice, in the wrong order, spoilt, or not at all.
+    /// Deliveries that come twice, in the wrong order, damaged, or not at all.
     @Test(
         arguments: [
             ([.duplicate], 5), ([.swap], 4), ([.garbageBody], 4), ([.drop], 3), ([.drop, .drop, .drop, .drop], 0),
@@ -80,7 +81,7 @@ import Testing
                 await harbor.delivered(deliveries)
                 _ = await harbor.nextHint()
             } else {
-                // Nothing tells, so the query looks by itself: it does so every minute, more or less.
+                // No hint arrives, so the query polls by itself, about every minute.
                 await harbor.watchedTime.untilAlarm(within: .seconds(70))
                 harbor.watchedTime.advance(by: .seconds(70))
             }
@@ -88,7 +89,7 @@ import Testing
             let table = harbor.sandbox.records(ofTable: "Contacts", inDatabase: "World")
             expectNoDifference(contacts.values.last?.records.map(\.fieldData.name), ["Ask", "Fram", "Embla"])
             expectNoDifference(contacts.values.last?.records.map(\.recordId), table?.compactMap(\.recordId))
-            // What was sent was answered as FileMaker wants it, so nothing is held up by us.
+            // Deliveries were answered as FileMaker expects, so the receiver blocks none.
             let refused = harbor.sandbox.webhookDeliveries.filter { $0.status != 200 }
             #expect(refused.isEmpty || faults == [.stuck])
         }

@@ -16,10 +16,10 @@ private struct Contact: LayoutRecord {
     enum CodingKeys: String, CodingKey { case name = "Name" }
 }
 
-/// The module as its users see it, in real time: what its article shows, and no `@testable`.
+/// The module as users see it, in real time: the code of its article, without `@testable`.
 @Suite(.timeLimit(.minutes(15))) struct PublicSurfaceTests {
     @Test func aCommitOnTheServerIsAChangeOfALiveQuery() async throws {
-        // A machine under load must not turn the idle limit, which runs in real time, into a failure.
+        // A busy machine must not reach the idle limit, which is in real time.
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), odata: .webhooks()))
         let database = DataAPI.Server(host: sandbox.url)
             .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
@@ -29,7 +29,7 @@ private struct Contact: LayoutRecord {
         }
         try await receiver.start()
 
-        // A registrar would need its ten seconds: the hook is made by hand.
+        // A registrar would take ten seconds, so the webhook is made by hand.
         let port: Int = try #require(receiver.port)
         let hook: [String: Any] = [
             "webhook": "http://127.0.0.1:\(port)\(key.path(database: "World", table: "Contacts"))",
@@ -44,7 +44,7 @@ private struct Contact: LayoutRecord {
         )
         expectNoDifference(added.status, 200)
 
-        // By itself it would look in an hour.
+        // By itself the query would poll after an hour.
         let options = DataAPI.LiveOptions(every: .seconds(3600) ... .seconds(3600))
         let contacts = TrackingSubscriber<DataAPI.LiveValue<Contact>, FMRest.APIError>()
         database.layout(Contact.self).live(options).subscribe(contacts)

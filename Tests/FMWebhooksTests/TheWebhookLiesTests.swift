@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMWebhooks
 
-/// What webhooks are on record for, against a server that does all of it.
+/// The recorded misbehaviour of webhooks, with a server that shows all of it.
 @Suite(.timeLimit(.minutes(15))) struct TheWebhookLiesTests {
     // MARK: Registration
 
@@ -42,12 +42,12 @@ import Testing
             try await harbor.startAndCrash()
             let first = harbor.sandbox.webhooks
             expectNoDifference(first.count, 1)
-            // The program comes back, and the server has been restarted, too.
+            // The program starts again, and the server has restarted too.
             harbor.sandbox.restart()
             let registrar = try harbor.registrar()
             _ = await harbor.start(registrar)
             expectNoDifference(harbor.sandbox.webhooks, first)
-            // Cold again, in the middle of its life and at its end.
+            // The first list after this restart is empty again, now while the registrar stops.
             harbor.sandbox.restart()
             let stopping = Task { await registrar.stop() }
             await harbor.time.untilAlarm(in: .seconds(10))
@@ -63,9 +63,9 @@ import Testing
             let registrar = try harbor.registrar()
             let health = await harbor.start(registrar)
             await harbor.round(after: .seconds(10))
-            // The round is over, so that the next one is the first to miss it.
+            // The round is over, so the next one is the first without the webhook.
             await harbor.time.untilAlarm(in: .minutes(5))
-            // Somebody deletes our hook, and the next one gets its id.
+            // Another program deletes the webhook, and the next one gets its id.
             _ = try await harbor.other.deleteWebhook(1, Harbor.credentials).firstValue()
             let stranger = WebhookDefinition(
                 url: "http://127.0.0.1:9/stranger",
@@ -131,7 +131,7 @@ import Testing
             #expect(reason.contains("212"))
             #expect(!"\(health.values)".contains("pa55word"))
             #expect(!"\(health.values)".contains(harbor.key.mark.uuidString.lowercased()))
-            // It cannot look what there is, so it ends at once.
+            // It cannot read the list, so it ends at once.
             await registrar.stop()
             await health.completion()
         }
@@ -238,7 +238,8 @@ import Testing
         }
     }
 
-    /// Nobody has told the server yet: it gives up, and the hook is made again.
+    /// The receiver rejects a delivery with a wrong secret. The server gives the webhook up, and the registrar makes it
+    /// again.
     @Test func aHookThatTheServerGaveUpIsMadeAgain() async throws {
         try await Harbor.run { harbor in
             let port: Int = try #require(harbor.receiver.port)

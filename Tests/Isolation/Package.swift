@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Where values arrive, by what a package says of isolation: one program, compiled under each combination of the settings that
-// change it. `.ci/check-isolation` runs them all.
+// Where values arrive, depending on the isolation settings of a package: one program, compiled with each combination of
+// the settings that matter. `.ci/check-isolation` runs them all.
 let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
 let mainActor = SwiftSetting.defaultIsolation(MainActor.self)
 let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
@@ -15,7 +15,7 @@ func program(_ name: String, _ settings: SwiftSetting...) -> Target {
             .product(name: "FMSandbox", package: "FMData"),
             .product(name: "OpenCombine", package: "OpenCombine"),
         ],
-        // Each a link to the same folder: SwiftPM lets no two targets have one.
+        // Each path is a link to the same folder: SwiftPM does not allow two targets to share one.
         path: "Sources/\(name)",
         swiftSettings: settings + strict
     )

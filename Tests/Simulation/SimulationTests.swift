@@ -3,7 +3,8 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// Worlds that follow from seeds: a handful in a brief run, hundreds in CI. `Tests/Simulation/run` runs many more of them.
+/// Simulated worlds that follow from seeds: a few in a brief run, hundreds in CI. `Tests/Simulation/run` runs many more
+/// of them.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
     @Test(arguments: [
         (Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds), (.accounts, OldFindings.accountsSeeds),
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
-        // Those that watch go on for hours.
+        // Programs with watching calls simulate hours.
         let count =
             switch work {
             case .calls, .records, .journals: Effort.of(300, brief: 4)
@@ -37,7 +38,7 @@ import Testing
         #expect(first.trace.count > 100)
     }
 
-    /// A world keeps its thread for long, which the other tests must not miss.
+    /// On a thread of its own: a world blocks its thread for long, and the other tests need theirs.
     private func onAThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -1,6 +1,6 @@
 import Foundation
 
-// See `run`, which builds this program and starts it.
+// `run` builds and starts this program.
 
 let options = CommandLine.arguments.dropFirst().filter { $0.hasPrefix("--") }
 let arguments = CommandLine.arguments.dropFirst().compactMap { UInt64($0) }

@@ -1,8 +1,8 @@
 import FMSandbox
 import Foundation
 
-/// A file whose author never thought of programs: names in three scripts, with signs, digits in front, and words that Swift
-/// keeps for itself.
+/// A file with names that are difficult for programs: in three scripts, with special characters, with leading digits,
+/// and reserved words of Swift.
 enum Harbour {
     static func solution() throws -> Solution {
         try JSONDecoder().decode(Solution.self, from: Data(text.utf8))

@@ -1,6 +1,6 @@
 import FMData
 
-// What a program adds to a generated type stands beside it, where the generator never comes.
+// Additions to a generated type are in a file of their own, which the generator never changes.
 extension Contact {
     /// The name to use in a letter: the first nickname, if there is one.
     var greeting: String {

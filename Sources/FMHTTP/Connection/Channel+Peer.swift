@@ -7,10 +7,10 @@ internal import Musl
 #endif
 
 extension Channel {
-    /// Whether the end of the stream has arrived, or the connection was reset, though the loop has not read that yet. `false`
-    /// where nobody can tell. Called on the channel's loop.
+    /// Whether the end of the stream has arrived, or the connection was reset, though the loop has not read that yet.
+    /// `false` where the system does not report it. Called on the channel's loop.
     ///
-    /// Linux tells the state of a connection without a read: the first byte of `TCP_INFO`
+    /// Linux reports the state of a connection without a read: the first byte of `TCP_INFO`
     /// ([tcp(7)](https://man7.org/linux/man-pages/man7/tcp.7.html)), in the numbers of `net/tcp_states.h`.
     var isClosedByPeer: Bool {
         #if os(Linux)

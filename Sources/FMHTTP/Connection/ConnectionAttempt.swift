@@ -1,19 +1,20 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// An attempt to connect, which can be given up, whatever it is waiting for: a look-up, the network, a handshake.
+/// An attempt to connect. It can be abandoned at any step: look-up, TCP or handshake.
 final class ConnectionAttempt: Sendable {
     private enum State {
-        /// One channel per address that is tried. → `abandoned`, or it is over and this is looked at no more.
+        /// The channels opened so far, one per address that is tried. → `abandoned`, or the attempt ends and the state
+        /// is no longer read.
         case running([any Channel])
         case abandoned(HTTPClientError)
     }
 
     let eventLoop: any EventLoop
-    /// The end of it. Callbacks are added before the attempt begins: a connection may be closed a moment after it was made, and
-    /// that must not be heard of first.
+    /// Completes when the attempt ends. Callbacks are added before the attempt begins: the new connection may be closed
+    /// at once, and the pool must learn of its success before it learns of its close.
     let ready: EventLoopPromise<HTTP1Connection>
-    /// How long it may take; `nil` for ever.
+    /// How long the attempt may take; `nil` for no limit.
     let limit: TimeAmount?
     private let state = NIOLockedValueBox(State.running([]))
 
@@ -23,7 +24,8 @@ final class ConnectionAttempt: Sendable {
         ready = eventLoop.makePromise()
     }
 
-    /// One more channel to close; throws, so that it is closed at once, when the attempt was given up.
+    /// Registers a channel of the attempt, to be closed with it. Throws if the attempt was abandoned, so that the
+    /// channel is closed at once.
     func add(_ channel: any Channel) throws {
         try state.withLockedValue { state in
             switch state {

@@ -3,7 +3,7 @@ internal import NIOSSL
 
 /// Makes connections: look-up and TCP, TLS, and the handler on top, within one time limit.
 struct ConnectionFactory: Sendable {
-    /// What any attempt may take; see ``limit(wantedBy:)``.
+    /// The time limit of every attempt; `nil` for none. See ``limit(wantedBy:)``.
     let connectTimeout: TimeAmount?
     let parserLimits: ResponseParser.Limits
     let maximumInflationRatio: Int?
@@ -13,8 +13,8 @@ struct ConnectionFactory: Sendable {
     let lookUp: HostResolver.LookUp
     let open: ChannelOpener
 
-    /// How long an attempt may take that this request causes; others may be glad of its connection, so it is given no less
-    /// time than any other.
+    /// The time limit of an attempt that this request causes. It is never below ``connectTimeout``, since other
+    /// requests may get the connection.
     func limit(wantedBy limits: ExchangeLimits?) -> TimeAmount? {
         guard let limits else { return connectTimeout }
         guard let connectTimeout, let wanted = limits.connect else { return nil }

@@ -11,10 +11,10 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The errors of the layers below in this library's words.
+/// Translates errors of the lower layers into codes and texts of this library.
 enum ConnectionFailure {
-    /// Errors of TCP, the resolver and TLS say nothing of headers or bodies, so what they mean may be shown; not as they print
-    /// themselves, which is made for those who look for faults in NIO.
+    /// A text for an error of TCP, the resolver or TLS. Such errors contain no headers and no bodies, so their meaning
+    /// may be shown. Their own descriptions are not used: they are made for debugging NIO.
     static func text(of error: any Error) -> String {
         switch error {
         case let error as NIOConnectionError: text(of: error)
@@ -27,7 +27,7 @@ enum ConnectionFailure {
         }
     }
 
-    /// "Connection refused".
+    /// The system's text for an error number, such as "Connection refused".
     static func systemText(of errno: CInt) -> String {
         strerror(errno).map { String(cString: $0) } ?? "error \(errno) of the system"
     }
@@ -57,7 +57,7 @@ enum ConnectionFailure {
     }
 
     private static func code(of error: NIOConnectionError) -> HTTPClientError.Code {
-        // Without any attempt to connect there was no address to try.
+        // If nothing was attempted, the look-up found no address.
         if error.connectionErrors.isEmpty { return .unknownHost }
         let codes = error.connectionErrors.map { code(of: $0.error) }
         return codes.contains(.connectionRefused) ? .connectionRefused : codes[0]
@@ -67,7 +67,7 @@ enum ConnectionFailure {
 extension HTTPClientError {
     static func connecting(_ error: any Error, origin: Origin) -> HTTPClientError {
         let code = ConnectionFailure.code(of: error)
-        // That of a timeout says it once more.
+        // The text of a timeout would only repeat the code.
         let text = code == .connectTimeout ? nil : ConnectionFailure.text(of: error)
         return HTTPClientError(code, .notSent, origin: origin, detail: text)
     }
@@ -77,7 +77,7 @@ extension HTTPClientError {
         case .headTooLarge: self.init(.headTooLarge, outcome, origin: origin, detail: "too many bytes")
         case .tooManyHeaders: self.init(.headTooLarge, outcome, origin: origin, detail: "too many headers")
         case .malformed(let text): self.init(.malformedResponse, outcome, origin: origin, detail: text.description)
-        // To a server that waits for TLS the request was noise: it has not acted on it.
+        // A server that expects TLS could not read the request, so it has not acted on it.
         case .tls: self.init(.tlsServer, .answered, origin: origin)
         case .truncated: self.init(.truncatedBody, outcome, origin: origin)
         }

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
 
-/// What a new channel has to become.
+/// What a new channel needs to become a connection.
 struct ConnectionSetup: Sendable {
     let id: ConnectionID
     let origin: Origin
@@ -14,8 +14,8 @@ struct ConnectionSetup: Sendable {
     let parserLimits: ResponseParser.Limits
 }
 
-/// Brings a channel from TCP to a connection that can carry requests, and then leaves the pipeline. Whatever goes wrong
-/// before fails `ready`, once, and closes. Confined to the loop.
+/// Turns a new channel into a connection that can carry requests (proxy tunnel, TLS, checks of the certificate), and
+/// then leaves the pipeline. A failure on the way fails `ready`, once, and closes the channel. Confined to the loop.
 final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -26,7 +26,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     private var machine: SetupStateMachine
     private var proxyParser: ResponseParser
     private var timer: Scheduled<Void>?
-    /// What the server's first bytes are, while they should be TLS.
+    /// Inspects the server's first bytes during the handshake.
     private var firstBytes: FirstBytesHandler?
 
     init(_ setup: ConnectionSetup, handler: HTTP1ChannelHandler, ready: EventLoopPromise<HTTP1Connection>) {
@@ -126,7 +126,8 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
         }
     }
 
-    /// Why a handshake failed, with what only this connection knows: the server's certificate, or that it speaks no TLS.
+    /// Why a handshake failed, with what only this connection knows: the server's certificate, or that the server does
+    /// not speak TLS.
     private func explained(_ error: any Error, context: ChannelHandlerContext) -> HTTPClientError {
         if firstBytes?.arePlainHTTP == true { return HTTPClientError(.plainHTTPServer, .notSent, origin: setup.origin) }
         let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
@@ -136,7 +137,7 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     private func succeed(context: ChannelHandlerContext) {
         timer?.cancel()
         let connection = HTTP1Connection(id: setup.id, eventLoop: context.eventLoop, handler: handler)
-        // From here on bytes are read when they are wanted.
+        // From here on, bytes are read only on demand.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         context.read()
         context.pipeline.syncOperations.removeHandler(self, promise: nil)

@@ -1,8 +1,8 @@
 internal import NIOCore
 
-/// Looks at a server's first bytes on their way to the TLS handler, which would only say that they are not TLS: most servers
-/// answer a handshake on a port for plain HTTP by a plain "400 Bad Request". Leaves the pipeline when it knows. Confined to
-/// the loop.
+/// Inspects a server's first bytes on their way to the TLS handler, which would only report that they are not TLS: most
+/// servers answer a handshake on a port for plain HTTP with a plain "400 Bad Request". Leaves the pipeline once it
+/// knows. Confined to the loop.
 final class FirstBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 

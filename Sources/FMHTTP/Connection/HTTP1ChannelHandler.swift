@@ -1,16 +1,17 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// The shell of one connection: bytes and channel events in, orders of the machines carried out. Confined to its loop.
+/// The NIO side of one connection: it passes bytes and channel events to the state machines and carries out their
+/// actions. Confined to its loop.
 final class HTTP1ChannelHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private let id: ConnectionID
     private let pool: ConnectionPool
-    /// `nil` when bodies stay as they are.
+    /// `nil` when bodies are not decompressed.
     private let maximumInflationRatio: Int?
-    /// Of an encrypted connection.
+    /// Closes an encrypted connection; `nil` for plain HTTP.
     var closer: AbruptCloseHandler?
     private var context: ChannelHandlerContext?
     private var machine = ConnectionStateMachine()
@@ -18,16 +19,16 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private var timeouts = TimeoutStateMachine()
     private var timer: Scheduled<Void>?
     private var running: Running?
-    /// The last error the channel reported; it says why it closes.
+    /// The last error that the channel reported: the reason for a close that follows.
     private var closeReason: String?
 
-    /// What belongs to the running exchange and goes with it.
+    /// The state of the running exchange; dropped when the exchange ends.
     private final class Running {
         let exchange: Exchange
         let connection: HTTP1Connection
         let sink: any ResponseSink
         var upload: Upload?
-        /// Of a compressed response.
+        /// Decompresses the response; `nil` if it is not compressed.
         var inflater: Inflater?
         var figures = ExchangeFigures()
 
@@ -50,7 +51,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         parser = ResponseParser(limits: limits)
     }
 
-    // MARK: Orders
+    // MARK: Calls from the connection
 
     func run(_ exchange: Exchange, on connection: HTTP1Connection) {
         guard let sink = exchange.begin(on: connection) else {
@@ -58,7 +59,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
             return
         }
         if !exchange.isSafeToRepeat, machine.servedCount > 0, context?.channel.isClosedByPeer == true {
-            // The loop has yet to hear of it. What is sent now would be lost, and nothing would tell that it was.
+            // The server has closed the connection, but the loop has not read that yet. A request sent now would be
+            // lost, and its outcome would be unknown.
             close()
             return exchange.foundConnectionClosed(HTTPClientError(.connectionClosed, .notSent, origin: pool.origin))
         }
@@ -74,7 +76,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         }
         running = Running(exchange, on: connection, sink: sink)
         if let upload = Upload(framing.body, exchange: exchange, handler: self, eventLoop: context.eventLoop) {
-            // To make the stream is to call the user, who may have cancelled there.
+            // Making the stream runs user code, which may have cancelled the exchange.
             guard let running, running.exchange === exchange else { return upload.cancel() }
             running.upload = upload
         }
@@ -126,7 +128,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     func uploadEnded(_ error: (any Error)?, of exchange: Exchange) {
         guard running?.exchange === exchange else { return }
         if let error {
-            // The text of a stranger's error may hold anything; its type says enough.
+            // The text of a foreign error may contain anything, such as secrets, so only its type is shown.
             let detail = String(describing: type(of: error))
             abandon(HTTPClientError(.bodyFailed, machine.outcome, origin: pool.origin, detail: detail))
         } else if let failure = machine.sourceEnded() {
@@ -147,7 +149,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         parser.append(unwrapInboundIn(data))
         guard running != nil else {
-            // Bytes nobody asked for. They could be taken for the answer to the next request.
+            // Bytes without a request. They could be taken for the answer to the next one, so close.
             if !parser.isIdle || parser.hasLeftover { close() }
             return
         }
@@ -156,7 +158,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     private func parse() {
         let exchange = running?.exchange
-        // A subscriber may cancel when it receives a part, and then nothing more is read for it.
+        // A subscriber may cancel when it receives a part; then no further part is read for it.
         while let running, running.exchange === exchange {
             do throws(ResponseParser.Problem) {
                 guard let event = try parser.next() else { return }
@@ -172,7 +174,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         case .informational:
             break
         case .head(let head, let persistence, let bodyLength):
-            // Of the first exchange is enough: the pool remembers it.
+            // Reported for the first exchange only: the pool remembers it.
             if machine.servedCount == 0 { pool.answered() }
             if let failure = machine.headReceived(persistence, bodyLength: bodyLength) { return abandon(failure) }
             running.figures.status = head.status.code
@@ -196,7 +198,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
     private func inflate(_ bytes: ByteBuffer, _ running: Running) {
         running.inflater?.append(bytes)
         do throws(Inflater.Problem) {
-            // A chunk may be the one that is too many, and then nothing is made of the rest.
+            // A chunk may exceed the body limit; then the rest is not inflated.
             while self.running === running, let chunk = try running.inflater?.next() { received(chunk, running) }
         } catch {
             inflationFailed(error)
@@ -216,7 +218,8 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         progressed()
     }
 
-    /// The connection is given back before the end is told: that may start the next request, which should find it free.
+    /// Returns the connection to the pool before reporting the end: the subscriber may start the next request then,
+    /// which should find the connection free.
     private func complete() {
         guard let running = endRunning() else { return }
         switch machine.endReceived(hasLeftover: parser.hasLeftover) {
@@ -238,7 +241,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
         abandon(HTTPClientError(.decompressionFailed, .answered, origin: pool.origin, detail: "\(problem)"))
     }
 
-    /// Gives up the exchange and with it the connection, which is in the middle of something.
+    /// Abandons the exchange, and the connection with it, because a message is incomplete on it.
     private func abandon(_ error: HTTPClientError?) {
         let running = endRunning()
         machine.abandon()
@@ -303,7 +306,7 @@ final class HTTP1ChannelHandler: ChannelInboundHandler {
 
     // MARK: Time
 
-    /// Something moved: the limits that count from now are moved too.
+    /// Called after each progress: moves the deadlines that count from the last progress.
     private func progressed() {
         guard let running, let context, let phase = machine.phase else { return }
         let now = context.eventLoop.now

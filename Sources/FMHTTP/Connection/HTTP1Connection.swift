@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// A connection as everyone but its own handler sees it: an id and three orders, from any thread.
+/// A connection as seen from outside its handler: an id and calls that are safe on any thread.
 final class HTTP1Connection: Sendable {
     let id: ConnectionID
     let eventLoop: any EventLoop
@@ -17,7 +17,7 @@ final class HTTP1Connection: Sendable {
         onLoop { $0.run(exchange, on: self) }
     }
 
-    /// Stops the exchange if it is still the one that runs.
+    /// Stops the exchange if it is still the running one.
     func cancel(_ exchange: Exchange) {
         onLoop { $0.cancel(exchange) }
     }
@@ -26,7 +26,7 @@ final class HTTP1Connection: Sendable {
         onLoop { $0.resumeReading(exchange) }
     }
 
-    /// Closes, whatever runs.
+    /// Closes the connection, even if an exchange is running.
     func close() {
         onLoop { $0.close() }
     }

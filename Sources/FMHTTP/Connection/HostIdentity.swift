@@ -1,22 +1,24 @@
 internal import NIOCore
 
-/// What a server's certificate has to name, and whether it does ([RFC 9525](https://www.rfc-editor.org/rfc/rfc9525)): a host's
-/// name is looked for among the certificate's DNS names alone, an address among its addresses alone. Which address the name
-/// led to does not count, since whoever answers for the name system chooses it, and neither does the subject's common name.
+/// The identity that a server's certificate has to name, and the check that it does ([RFC
+/// 9525](https://www.rfc-editor.org/rfc/rfc9525)): a host name is compared with the certificate's DNS names only, an
+/// address with its addresses only. The address that a name resolves to does not count, since the one who answers DNS
+/// queries chooses it; neither does the subject's common name.
 ///
-/// NIOSSL, which has compared a name before, lets both of them count and takes `f*.example.com` for a wildcard; on the other hand
-/// it refuses a wildcard for an international label and every name with an underscore. What is accepted is what both accept.
+/// NIOSSL compares names as well, before this check. It accepts both of those and takes `f*.example.com` for a
+/// wildcard; on the other hand it rejects a wildcard for an international label and every name with an underscore. A
+/// certificate must pass both checks.
 enum HostIdentity: Equatable {
-    /// Labels in lower case, without the root's.
+    /// The labels in lower case, without the root's.
     case name([Substring])
-    /// Of IPv4 or IPv6, without port and zone.
+    /// An IPv4 or IPv6 address, without port and zone.
     case address(SocketAddress)
-    /// Letters beyond ASCII, or nothing: no certificate can hold it.
+    /// A host that is empty or has characters beyond ASCII: no certificate can name it.
     case impossible
 
-    /// Of an ``Origin/host``.
+    /// The identity of an ``Origin/host``.
     init(host: String) {
-        // The zone of a link-local address ("%eth0") is this machine's affair.
+        // The zone of a link-local address ("%eth0") has a meaning on this machine only.
         if let address = HostGrammar.address(String(host.prefix { $0 != "%" })) {
             self = .address(address)
         } else if let labels = Self.labels(of: host) {
@@ -26,14 +28,15 @@ enum HostIdentity: Equatable {
         }
     }
 
-    /// What is said in the greeting, so that a server with several certificates finds the right one, and what NIOSSL compares
-    /// the certificate with. `nil` for an address, which has no place there, and neither has the dot of the root (RFC 6066 §3).
+    /// The name sent in the TLS greeting (SNI), by which a server with several certificates chooses one, and which
+    /// NIOSSL compares with the certificate. `nil` for an address, which SNI does not allow; the root's dot is removed
+    /// for the same reason (RFC 6066 §3).
     static func serverName(of host: String) -> String? {
         if case .address = HostIdentity(host: host) { return nil }
         return HostGrammar.withoutRoot(host)
     }
 
-    /// Whether one of a certificate's names is this one.
+    /// Whether one of a certificate's names matches this identity.
     func isAmong(_ names: [CertificateName]) -> Bool {
         names.contains { matches($0) }
     }
@@ -54,7 +57,8 @@ enum HostIdentity: Equatable {
         }
     }
 
-    /// A `*` stands for one whole label, the left-most (RFC 9525 §6.3). Two must follow it: `*.com` is nobody's name.
+    /// Matches a `*` with one whole label, the left-most (RFC 9525 §6.3). Two labels must follow it, so `*.com` matches
+    /// nothing.
     private static func labels(_ labels: [Substring], match pattern: [Substring]) -> Bool {
         if pattern.first == "*" {
             return pattern.count > 2 && labels.count == pattern.count && labels.dropFirst() == pattern.dropFirst()
@@ -62,7 +66,8 @@ enum HostIdentity: Equatable {
         return labels == pattern
     }
 
-    /// `nil` for what is no name. International names are written in ASCII ("xn--…") here and in certificates.
+    /// The labels of a name; `nil` if it is not a valid name. International names are written in ASCII ("xn--…") here
+    /// and in certificates.
     private static func labels(of name: String) -> [Substring]? {
         guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         let labels = HostGrammar.withoutRoot(name.lowercased()).split(separator: ".", omittingEmptySubsequences: false)
@@ -70,10 +75,10 @@ enum HostIdentity: Equatable {
     }
 }
 
-/// A name that a certificate is for: one of its subject alternative names.
+/// One of a certificate's subject alternative names.
 enum CertificateName: Equatable {
-    /// As it stands in the certificate; perhaps with a wildcard, perhaps nonsense.
+    /// A DNS name as the certificate has it; it may contain a wildcard or be invalid.
     case dns([UInt8])
-    /// The bytes of an address, 4 or 16 if it is one.
+    /// The bytes of an address: 4 or 16 if it is valid.
     case address([UInt8])
 }

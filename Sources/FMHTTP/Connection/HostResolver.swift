@@ -12,17 +12,16 @@ internal import Darwin
 
 /// Finds the addresses of one host, for one attempt to connect.
 ///
-/// Addresses need no look-up, and neither does `localhost`: that plain HTTP may go there rests on its name alone, so the
-/// name must not lead elsewhere. All others are
-/// asked for on a thread of their own: a resolver that hangs, or a program that keeps every thread of the shared pools
-/// busy, holds up nobody else.
+/// Addresses need no look-up, and neither does `localhost`: plain HTTP is allowed to it because of its name alone, so
+/// the name must not lead elsewhere. All other names are looked up on a thread of their own, so a resolver that hangs,
+/// or a program that keeps every thread of the shared pools busy, delays no other request.
 final class HostResolver: Resolver, Sendable {
     private enum Known {
         case addresses(v4: [SocketAddress], v6: [SocketAddress])
         case needsLookUp
     }
 
-    /// All addresses of a host; may block, or throw an error whose text may be shown.
+    /// Returns all addresses of a host. May block; the text of an error it throws is shown to users.
     typealias LookUp = @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress]
 
     private let lookUp: LookUp
@@ -35,7 +34,7 @@ final class HostResolver: Resolver, Sendable {
         v6 = eventLoop.makePromise()
     }
 
-    /// Its answer comes with that of the AAAA query, which does the work for both.
+    /// The A query's result. It completes with the AAAA query, which does the work for both.
     func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { v4.futureResult }
 
     func initiateAAAAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
@@ -49,7 +48,7 @@ final class HostResolver: Resolver, Sendable {
         return v6.futureResult
     }
 
-    /// A look-up of the system cannot be cancelled; its result is then not used.
+    /// Does nothing: the system's look-up cannot be cancelled. Its result is not used then.
     func cancelQueries() {}
 
     private static func known(_ host: String, _ port: Int) -> Known {
@@ -76,7 +75,7 @@ final class HostResolver: Resolver, Sendable {
         }
     }
 
-    /// What the system says.
+    /// Looks a host up with `getaddrinfo`.
     static let system: LookUp = { host, port in
         var hints = addrinfo()
         #if canImport(Glibc)

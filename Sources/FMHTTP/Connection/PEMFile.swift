@@ -6,14 +6,15 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A file of the TLS options that cannot be used, with its path and what is wrong with it.
+/// An unusable file of the TLS options: its path and what is wrong with it.
 struct PEMFileError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A certificate or a key of the TLS options, as bytes. What it holds is only told by the labels of its PEM blocks.
+/// A certificate or a key of the TLS options, as bytes. Error texts show only the labels of its PEM blocks, never the
+/// contents.
 struct PEMSource {
-    /// "the file "/etc/ssl/ca.pem"", or "the text" for bytes that the caller gave.
+    /// Its name in error texts: "the file "/etc/ssl/ca.pem"", or "the text" for bytes that the caller gave.
     private let name: String
     let bytes: [UInt8]
 
@@ -34,7 +35,7 @@ struct PEMSource {
         }
     }
 
-    /// What to say when no certificate or key could be made of it.
+    /// The error when no certificate or key could be made of it.
     ///
     /// - Parameters:
     ///   - wanted: "certificate".
@@ -60,7 +61,7 @@ struct PEMSource {
         }
     }
 
-    /// RFC 1421 §4.6.1.1.
+    /// Whether it has the header of an encrypted key in the old format (RFC 1421 §4.6.1.1).
     private var isEncryptedOldStyle: Bool { lines.contains { $0.hasPrefix("Proc-Type: 4,ENCRYPTED") } }
 
     private var lines: [Substring] { String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) }

@@ -9,12 +9,12 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// What a server's certificate says of itself, as far as it can explain why it was refused. Its texts come from whoever
-/// answered, so what is shown of them is short and without control characters.
+/// The parts of a server's certificate that can explain why it was rejected. The server chooses these texts, so they
+/// are shown shortened and without control characters.
 struct PeerCertificate: Equatable {
     /// The names and addresses that it is for.
     var names: [String]
-    /// The subject's own name, which counts no more (RFC 9525 §6.1), where there is no other.
+    /// The subject's common name, if there are no other names. It no longer counts (RFC 9525 §6.1).
     var commonName: String?
     /// The authority that signed it.
     var issuer: String
@@ -27,7 +27,7 @@ struct PeerCertificate: Equatable {
     private static let maximumNames = 8
     private static let maximumNameLength = 100
 
-    /// Why it is not accepted although it is readable.
+    /// Why it was rejected although it is readable.
     func refusal(now: Int = time(nil)) -> (HTTPClientError.Code, detail: String) {
         if now > validUntil { return (.certificateExpired, "it was valid until \(Self.text(of: validUntil))") }
         if now < validFrom { return (.certificateNotYetValid, "it is valid from \(Self.text(of: validFrom)) on") }
@@ -92,7 +92,7 @@ extension CertificateName {
 }
 
 extension NIOSSLCertificate {
-    /// Its subject alternative names, as far as they are for hosts.
+    /// The subject alternative names that are host names or addresses.
     var names: [CertificateName] {
         _subjectAlternativeNames().compactMap { name in
             switch name.nameType {

@@ -1,7 +1,7 @@
 internal import NIOSSL
 
-/// What is asked of a server's certificate beyond what NIOSSL asks for: that it names the host by the rules of ``HostIdentity``,
-/// and that its key is pinned. Checked between the handshake and the first byte of a request.
+/// The checks of a server's certificate beyond NIOSSL's own: that it names the host by the rules of ``HostIdentity``,
+/// and that its key is pinned. They run between the handshake and the first byte of a request.
 struct PeerCheck: Sendable {
     typealias Refusal = (code: HTTPClientError.Code, detail: String)
     typealias NameCheck = @Sendable (_ host: String, _ names: [CertificateName]) -> Bool
@@ -30,7 +30,7 @@ struct PeerCheck: Sendable {
         return Self.nameRefusal(of: certificate.map(PeerCertificate.init), for: host)
     }
 
-    /// Of a certificate that is for other names than the host's.
+    /// The refusal of a certificate that is for other names than the host's.
     static func nameRefusal(of certificate: PeerCertificate?, for host: String) -> Refusal {
         var detail = "\"\(host)\" was asked for, and it holds \(certificate?.listOfNames ?? "no name")"
         if host.hasPrefix("xn--"), certificate?.names.contains(where: { $0.hasPrefix("*") }) == true {

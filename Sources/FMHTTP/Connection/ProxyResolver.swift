@@ -6,7 +6,7 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// Which proxy, if any, leads to an origin.
+/// Finds the proxy for an origin, if there is one.
 struct ProxyResolver: Sendable {
     private let options: ProxyOptions
     private let variable: @Sendable (String) -> String?
@@ -16,7 +16,8 @@ struct ProxyResolver: Sendable {
         self.variable = variable
     }
 
-    /// Throws when there should be one and it is of no use.
+    /// Returns the proxy to use, `nil` for a direct connection. Throws if the environment names a proxy that cannot be
+    /// used.
     func proxy(for origin: Origin) throws(HTTPClientError) -> HTTPProxy? {
         if origin.isLoopback { return nil }
         switch options {
@@ -34,7 +35,7 @@ struct ProxyResolver: Sendable {
         }
     }
 
-    /// The value itself may hold a password.
+    /// Describes an unusable proxy URL without showing it: it may contain a password.
     private static func kind(of value: String) -> String {
         let scheme = value.lowercased().split(separator: ":").first.map(String.init) ?? ""
         switch scheme {
@@ -44,7 +45,8 @@ struct ProxyResolver: Sendable {
         }
     }
 
-    /// `HTTP_PROXY` in capitals is not among them: in a CGI program that is a header of the request.
+    /// The environment variables for a scheme. `HTTP_PROXY` in capitals is not among them: in a CGI program it is a
+    /// header of the request.
     private func names(for scheme: Origin.Scheme) -> [String] {
         switch scheme {
         case .https: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
@@ -56,7 +58,8 @@ struct ProxyResolver: Sendable {
         names.lazy.compactMap { name in variable(name).map { (name, $0) } }.first { !$0.1.isEmpty }
     }
 
-    /// `no_proxy` is a list of hosts, each also for the names below it, each perhaps with a port; `*` is all.
+    /// Whether `no_proxy` excludes the origin. It is a list of hosts; each entry covers the names below it too and may
+    /// have a port; `*` covers all.
     private func isExcluded(_ origin: Origin) -> Bool {
         guard let list = first(["no_proxy", "NO_PROXY"])?.value else { return false }
         return list.split(whereSeparator: { $0 == "," || $0 == " " }).contains { entry in
@@ -64,7 +67,7 @@ struct ProxyResolver: Sendable {
             var name = entry
             if name.hasPrefix("*") { name.removeFirst() }
             if name.hasPrefix(".") { name.removeFirst() }
-            // An address of IPv6 may stand here without its brackets.
+            // An IPv6 address may stand here without brackets.
             guard let named = Authority(name) else { return origin.host == HostGrammar.normalized(String(name)) }
             return !named.host.isEmpty && named.port ?? origin.port == origin.port
                 && HostGrammar.isDomain(named.host, of: origin.host)
@@ -75,7 +78,8 @@ struct ProxyResolver: Sendable {
 }
 
 extension HTTPProxy {
-    /// `[http://][user[:password]@]host[:port][/]`; `nil` for anything else, also for kinds of proxy we do not speak to.
+    /// Parses `[http://][user[:password]@]host[:port][/]`; `nil` for anything else, also for kinds of proxy that are
+    /// not supported.
     init?(url: String) {
         var rest = url[...]
         if let scheme = rest.range(of: "://") {
@@ -99,7 +103,7 @@ extension HTTPProxy {
         self.init(host: authority.host, port: authority.port ?? 8080, credentials: credentials)
     }
 
-    /// `Basic …`.
+    /// The value of `Proxy-Authorization`: `Basic …`.
     var authorization: String? {
         credentials.map { "Basic " + Array("\($0.user):\($0.password)".utf8).base64 }
     }

@@ -3,9 +3,10 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// The TLS contexts of a client, one for hosts by name and one for hosts by address, since a context says what NIOSSL verifies.
-/// Each is made when first needed and away from event loops: it reads files, and the system's authorities are some hundred
-/// kilobytes of text. One that failed is made anew for the next connection: its files may be there by then.
+/// The TLS contexts of a client: one for host names and one for addresses, since NIOSSL's verification is a setting of
+/// the context. Each is made when it is first needed and away from event loops: it reads files, and the system's
+/// authorities are some hundred kilobytes of text. A context that could not be made is tried again for the next
+/// connection: the files may exist by then.
 final class TLSContexts: Sendable {
     private let options: TLSOptions
     private let made = NIOLockedValueBox<[CertificateVerification: EventLoopFuture<NIOSSLContext>]>([:])
@@ -22,7 +23,7 @@ final class TLSContexts: Sendable {
             made[verification] = future
             return (future, true)
         }
-        // Before the caller hears of the failure: when he tries again, he does not meet it again.
+        // Registered before the caller's callbacks, so that a retry after the failure makes a new context.
         if isNew { future.whenFailure { _ in self.forget(future, verification) } }
         return future.hop(to: eventLoop)
     }
@@ -33,9 +34,9 @@ final class TLSContexts: Sendable {
         }
     }
 
-    /// A name is compared with the certificate twice, by NIOSSL and then by ``PeerCheck``, so that an error in one of them alone
-    /// opens no door. Of an address NIOSSL knows only what the connection leads to, which may be a proxy, so that
-    /// ``PeerCheck`` alone decides.
+    /// The verification that NIOSSL does. It compares a name with the certificate, and ``PeerCheck`` does so again, so
+    /// an error in one of them alone is not enough to let a wrong certificate pass. For an address NIOSSL only knows
+    /// the connection's peer, which may be a proxy, so ``PeerCheck`` alone decides.
     private func verification(for host: HostIdentity) -> CertificateVerification {
         if options.dangerouslySkipsVerification { return .none }
         switch host {
@@ -49,7 +50,7 @@ final class TLSContexts: Sendable {
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch NIOSSLError.failedToLoadPrivateKey {
-            // It was read; what BoringSSL refuses is the pair.
+            // The key itself was readable; BoringSSL rejects the pair.
             throw PEMFileError(description: "the private key does not belong to the client's certificate")
         }
     }

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// The errors of NIOSSL and BoringSSL in this library's words. Their own texts are dumps of enums, and name the source files of
-/// BoringSSL by their path on the machine where the library was built.
+/// Translates errors of NIOSSL and BoringSSL into codes and texts of this library. Their own texts are dumps of enums
+/// and contain paths of BoringSSL's source files on the machine that built the library.
 enum TLSFailure {
     static let closedDuringHandshake = "the connection was closed during the handshake"
 
@@ -63,9 +63,11 @@ enum TLSFailure {
 }
 
 extension HTTPClientError {
-    /// Why a handshake failed, in terms of the certificate that the server showed, if it was about that.
+    /// Why a handshake failed. If the certificate was the reason, the error describes the certificate that the server
+    /// showed.
     static func handshake(_ error: any Error, certificate: PeerCertificate?, origin: Origin) -> HTTPClientError {
-        // A server that goes away without reading on closes by a reset, or not: the network decides.
+        // A server that closes without reading on may cause a reset instead of an end of stream, depending on the
+        // network.
         if error is IOError {
             return HTTPClientError(.tlsFailure, .notSent, origin: origin, detail: TLSFailure.closedDuringHandshake)
         }
@@ -75,14 +77,14 @@ extension HTTPClientError {
         }
         let plain = HTTPClientError.connecting(error, origin: origin)
         guard let certificate, plain.code == .certificateInvalid else { return plain }
-        // BoringSSL tells that the certificate was not accepted, and no more: its dates and its issuer say why.
+        // BoringSSL only reports that the certificate was rejected; its dates and its issuer explain why.
         let (code, detail) = certificate.refusal()
         return HTTPClientError(code, .notSent, origin: origin, detail: detail)
     }
 }
 
 extension BoringSSLInternalError {
-    /// BoringSSL tells its reasons by text alone.
+    /// Whether it is about the certificate. BoringSSL gives its reasons as text only.
     fileprivate var isAboutCertificate: Bool { description.contains("CERTIFICATE_VERIFY_FAILED") }
 
     /// "wrong version number", out of `Error: 268435703

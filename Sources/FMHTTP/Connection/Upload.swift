@@ -2,12 +2,12 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import OpenCombine
 
-/// Where the chunks of a request's body come from. Asked for one chunk at a time, on the loop; gives it to the handler.
+/// The source of a request's body. The handler pulls one chunk at a time, on the loop, and receives it by a call.
 enum Upload {
     case bytes(BytesUpload)
     case stream(StreamUpload)
 
-    /// `nil` when the head says it all.
+    /// `nil` when there is no body.
     init?(_ body: RequestFraming.Body, exchange: Exchange, handler: HTTP1ChannelHandler, eventLoop: any EventLoop) {
         switch body {
         case .none:
@@ -34,7 +34,7 @@ enum Upload {
     }
 }
 
-/// A body in memory, in slices, so that a slow server is noticed between them. Confined to the loop.
+/// A body in memory, sent in slices so that progress of a slow server is noticed between them. Confined to the loop.
 final class BytesUpload {
     private static let sliceBytes = 64 * 1024
 
@@ -54,7 +54,7 @@ final class BytesUpload {
     }
 }
 
-/// A body from a publisher: each pull is a demand of one, each value goes to the loop.
+/// A body from a publisher: each pull requests one value, and each value is passed to the loop.
 final class StreamUpload: Subscriber, @unchecked Sendable {
     // Sendable because `state` is read and changed under `lock` only, and the handler is used on its loop only.
 
@@ -62,7 +62,7 @@ final class StreamUpload: Subscriber, @unchecked Sendable {
     typealias Failure = any Error
 
     private enum State {
-        /// The subscription has not come yet; this much was asked for.
+        /// The subscription has not arrived yet; the demand so far.
         case awaitingSubscription(demand: Int)
         case subscribed(any Subscription)
         case ended
@@ -119,8 +119,8 @@ final class StreamUpload: Subscriber, @unchecked Sendable {
     }
 
     func receive(_ input: ByteBuffer) -> Subscribers.Demand {
-        // Always by way of `execute`, in and out of the loop: so a chunk published inside `pull` finds the machine at
-        // rest, and chunks and completion keep their order.
+        // Always through `execute`, even on the loop: a chunk published inside `pull` is then handled after the
+        // machine's current transition, and chunks and completion keep their order.
         eventLoop.execute { [handler, exchange] in handler.value.uploadGave(input, to: exchange) }
         return .none
     }

@@ -1,12 +1,13 @@
-/// Host and port as they stand in a URL ([RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2)), a header or
-/// a variable of the environment.
+/// Host and port as written in a URL ([RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2)), a header or
+/// an environment variable.
 package struct Authority: Hashable, Sendable {
-    /// As `HostGrammar` keeps it; empty where there is none (`file:///etc/hosts`).
+    /// The host as `HostGrammar` normalizes it; empty if there is none (`file:///etc/hosts`).
     package let host: String
     /// From 1 to 65535, if one is given.
     package let port: Int?
 
-    /// `host`, `host:port`, `[IPv6]`, `[IPv6]:port`; `nil` for anything else, a user before the host included.
+    /// Parses `host`, `host:port`, `[IPv6]` or `[IPv6]:port`; `nil` for anything else, including a user before the
+    /// host.
     package init?(_ text: Substring) {
         var host = text
         var port: Int?
@@ -21,7 +22,7 @@ package struct Authority: Hashable, Sendable {
             host = text[..<colon]
         }
         let name = HostGrammar.normalized(String(host))
-        // Brackets belong around an address of IPv6, and around nothing else.
+        // Brackets must surround an IPv6 address, and nothing else.
         guard host.hasPrefix("[") == name.contains(":"), name.isEmpty || HostGrammar.isValid(name) else { return nil }
         self.host = name
         self.port = port

@@ -14,7 +14,7 @@ public struct HTTPBody: Sendable {
     /// No body.
     public static let none = HTTPBody(content: .none)
 
-    /// A body that is in memory. It can be sent again when a stale connection is replaced.
+    /// A body in memory. It can be sent again when a stale connection is replaced.
     public static func bytes(_ bytes: ByteBuffer) -> HTTPBody { HTTPBody(content: .bytes(bytes)) }
 
     /// A body that arrives while it is sent, from a file or a publisher.
@@ -27,7 +27,7 @@ public struct HTTPBody: Sendable {
     ///
     /// - Parameters:
     ///   - length: The exact number of bytes.
-    ///   - isReplayable: Whether `make` gives the same bytes again when called again.
+    ///   - isReplayable: Whether another call of `make` returns the same bytes again.
     ///   - make: Makes the publisher, once per attempt.
     public static func stream(
         length: Int,
@@ -37,7 +37,7 @@ public struct HTTPBody: Sendable {
         HTTPBody(content: .stream(BodyStream(length: length, isReplayable: isReplayable, make: make)))
     }
 
-    /// The number of bytes, `nil` when there is no body at all.
+    /// The number of bytes; `nil` when there is no body.
     var length: Int? {
         switch content {
         case .none: nil

@@ -1,7 +1,7 @@
 public import NIOCore
 public import NIOHTTP1
 
-/// A piece of a response, in the order it arrives: one head, then any number of body chunks. The end of the response is
+/// A part of a response, in the order of arrival: one head, then any number of body chunks. The end of the response is
 /// the publisher's `.finished`.
 public enum HTTPResponsePart: Sendable, Equatable {
     /// Status and headers. Informational (1xx) heads are not published.

@@ -1,5 +1,5 @@
-// The words of HTTP are SwiftNIO's: whoever imports FMHTTP can name them without importing NIOHTTP1, whose codecs are
-// none of their business.
+// HTTP types of SwiftNIO. They are re-exported one by one, so that code that imports FMHTTP can use them without
+// importing NIOHTTP1, whose codecs it does not need.
 @_exported public import struct NIOHTTP1.HTTPHeaders
 @_exported public import enum NIOHTTP1.HTTPMethod
 @_exported public import struct NIOHTTP1.HTTPResponseHead

@@ -1,9 +1,9 @@
-/// The small grammar that heads are made of (RFC 9110 §5.6), over bytes: strings are made of them only where one is kept.
+/// The grammar of heads (RFC 9110 §5.6), on bytes: a string is made only of what is kept.
 extension BidirectionalCollection<UInt8> {
-    /// Not empty, and nothing but letters, digits and ``UInt8/isTokenByte``'s few signs.
+    /// Whether it is a token: not empty, and nothing but letters, digits and the few signs of ``UInt8/isTokenByte``.
     package var isToken: Bool { !isEmpty && allSatisfy(\.isTokenByte) }
 
-    /// Whether this is the same word, which is given in lower case. ASCII only, as all words of HTTP are.
+    /// Whether it is this word, which is given in lower case, in any case. ASCII only, as all words of HTTP are.
     func isSame(as word: StaticString) -> Bool {
         var letters = word.utf8Start
         let end = letters + word.utf8CodeUnitCount
@@ -16,7 +16,7 @@ extension BidirectionalCollection<UInt8> {
         return letters == end
     }
 
-    /// A number of decimal digits and nothing else: `Int` would take a sign, too.
+    /// The number, if there are only decimal digits: `Int` would also accept a sign.
     package var decimalNumber: Int? {
         var number = 0
         for byte in self {
@@ -29,7 +29,7 @@ extension BidirectionalCollection<UInt8> {
         return isEmpty ? nil : number
     }
 
-    /// The elements of a comma-separated list, blanks removed.
+    /// Calls `body` with each element of a comma-separated list, without surrounding blanks.
     func forEachListElement(_ body: (SubSequence) -> Void) {
         var rest = self[...]
         while !rest.isEmpty {
@@ -60,13 +60,13 @@ extension UInt8 {
         }
     }
 
-    /// Visible characters, blanks and everything beyond ASCII (RFC 9110 §5.5).
+    /// Whether a header value may contain it: visible characters, blanks and everything beyond ASCII (RFC 9110 §5.5).
     var isFieldValueByte: Bool { self >= 0x20 ? self != 0x7F : self == .tab }
 
-    /// Blanks between words.
+    /// Space or tab.
     var isBlank: Bool { self == .space || self == .tab }
 
-    /// RFC 9110 §5.6.2.
+    /// Whether a token may contain it (RFC 9110 §5.6.2).
     var isTokenByte: Bool {
         // One bit for each of the 128: `!#$%&'*+-.^_`|~`, digits and letters.
         let bits: UInt64 = self < 64 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFE_C7FF_FFFE

@@ -1,11 +1,11 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A request made ready for the wire, once: checked, framed and written. Nothing later reads request headers again.
+/// A request in its wire form: checked, framed and written once. Request headers are not read again later.
 struct RequestFraming: Sendable {
-    /// Request line and headers, and a small body too, so that one write sends all.
+    /// Request line and headers, and a small body too, so that one write sends everything.
     let head: ByteBuffer
-    /// What follows the head.
+    /// The part of the body that is written after the head.
     let body: Body
     let method: HTTPMethod
     /// Whether the request itself asked for `Connection: close`.
@@ -17,7 +17,7 @@ struct RequestFraming: Sendable {
         case stream(BodyStream)
     }
 
-    /// The bytes that follow the head.
+    /// The number of bytes that follow the head.
     var bodyLength: Int {
         switch body {
         case .none: 0
@@ -26,7 +26,7 @@ struct RequestFraming: Sendable {
         }
     }
 
-    /// Bodies up to this size are copied behind the head: a copy of some kilobytes costs less than a second write.
+    /// Bodies up to this size are copied behind the head: copying some kilobytes costs less than a second write.
     private static let inlineBodyBytes = 16 * 1024
 
     /// - Throws: ``HTTPClientError`` with ``HTTPClientError/Code/invalidRequest``.
@@ -66,7 +66,7 @@ struct RequestFraming: Sendable {
         self.head = head
     }
 
-    /// Methods for which a missing body is worth saying (RFC 9110 §8.6).
+    /// Whether `Content-Length: 0` is sent if there is no body (RFC 9110 §8.6).
     private static func expectsBody(_ method: HTTPMethod) -> Bool {
         switch method {
         case .POST, .PUT, .PATCH: true
@@ -80,7 +80,8 @@ struct RequestFraming: Sendable {
         if !HostGrammar.isValid(request.origin.host) { return "the host is invalid" }
         if !(1...65535).contains(request.origin.port) { return "the port is not in 1...65535" }
         guard request.target.utf8.first == UInt8(ascii: "/") else { return "the target does not begin with \"/\"" }
-        // Spaces, controls, and anything beyond ASCII: percent-encoding is the caller's, who knows what each piece means.
+        // Spaces, controls, and anything beyond ASCII. Percent-encoding is left to the caller, who knows the meaning of
+        // each part.
         if !request.target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }) {
             return "the target is not percent-encoded"
         }
@@ -89,22 +90,22 @@ struct RequestFraming: Sendable {
     }
 }
 
-/// What the client needs to know of a request's own headers, gathered in the pass that checks them.
+/// The facts about a request's own headers that the client needs, collected in the pass that checks them.
 private struct RequestHeaders {
     private(set) var hasHost = false
     private(set) var hasAcceptEncoding = false
     private(set) var closesConnection = false
 
-    /// Returns what is wrong with them.
+    /// Reads the headers. Returns what is wrong with them, or `nil`.
     mutating func read(_ headers: HTTPHeaders) -> String? {
         for (name, value) in headers {
             let letters = name.utf8
-            // The text of a bad name may be a secret in the wrong place, so the message does not repeat it.
+            // A bad name may be a secret in the wrong place, so the message does not repeat it.
             if !letters.isToken { return "a header name is not a token" }
             if !value.utf8.allSatisfy(\.isFieldValueByte) {
                 return "the value of header \(name) has a control character"
             }
-            // The length of a name tells nearly all of them apart without looking at the letters.
+            // The length of a name excludes nearly all candidates without comparing letters.
             switch letters.count {
             case 4 where letters.isSame(as: "host"): hasHost = true
             case 10 where letters.isSame(as: "connection"):

@@ -1,11 +1,12 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// The connections of one origin: `PoolStateMachine` with a lock around it, tables from ids to things, and one timer.
+/// The connections of one origin: `PoolStateMachine` with a lock around it, tables from ids to objects, and one timer.
 ///
-/// Every event has the shape *lock, change, collect, unlock, act*: what the actions call may come back here at once.
+/// Every event is handled in this order: *lock, change, collect, unlock, act*, because actions may call the pool again
+/// at once.
 final class ConnectionPool: @unchecked Sendable {
-    // Sendable because everything that varies is read and changed under `lock` only.
+    // Sendable because all mutable state is read and changed under `lock` only.
 
     let origin: Origin
     private let factory: ConnectionFactory
@@ -16,7 +17,7 @@ final class ConnectionPool: @unchecked Sendable {
     private var waiting: [RequestID: Exchange] = [:]
     private var connections: [ConnectionID: HTTP1Connection] = [:]
     private var attempts: [ConnectionID: ConnectionAttempt] = [:]
-    /// Why the last attempt failed, while none succeeds.
+    /// The error of the last attempt; reset when an attempt succeeds.
     private var connectError: HTTPClientError?
     private var hasAnswered = false
     private var timer: Timer?
@@ -66,7 +67,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// The head of a response has come on a connection.
+    /// Called when the head of a response has arrived on a connection.
     func answered() {
         lock.withLock { hasAnswered = true }
     }
@@ -100,7 +101,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     // MARK: Shutdown
 
-    /// Fails what waits, lets what runs end, and succeeds the promise when nothing is left.
+    /// Fails waiting requests, lets running ones end, and succeeds the promise when no connection is left.
     func shutDown(_ promise: EventLoopPromise<Void>?) {
         handle {
             isShutDown = true
@@ -111,12 +112,12 @@ final class ConnectionPool: @unchecked Sendable {
         }
     }
 
-    /// Ends what still runs.
+    /// Closes the connections whose requests still run.
     func closeAll() {
         handle { machine.closeAll() }
     }
 
-    /// For tests.
+    /// The connections and waiting requests, for tests.
     var counts: PoolCounts { lock.withLock { machine.counts } }
 
     // MARK: Acting
@@ -124,11 +125,11 @@ final class ConnectionPool: @unchecked Sendable {
     private struct Timer {
         let number: Int
         let deadline: NIODeadline
-        /// `nil` while a thread is about to set it.
+        /// `nil` while a thread is about to schedule it.
         var scheduled: Scheduled<Void>?
     }
 
-    /// Actions with the things their ids stand for, taken under the lock and used outside.
+    /// Actions with the objects of their ids, collected under the lock and used outside.
     private struct Work {
         var run: (HTTP1Connection, Exchange)?
         var connect: [(ConnectionID, ConnectionAttempt)] = []
@@ -147,7 +148,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func lockedCollect(_ actions: PoolStateMachine.Actions, _ submitted: Exchange?) -> Work {
         var work = Work()
         if let run = actions.run, let connection = connections[run.connection] {
-            // Nearly always a connection is free for what was submitted, which then need not be filed.
+            // Nearly always a connection is free for the submitted request, which then need not be stored.
             let exchange = submitted?.id == run.request ? submitted : waiting.removeValue(forKey: run.request)
             work.run = exchange.map { (connection, $0) }
         } else if let submitted {
@@ -178,7 +179,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func lockedError(_ reason: PoolStateMachine.FailureReason) -> HTTPClientError {
         switch reason {
         case .deadline(let code):
-            // A server that cannot be reached is what the caller should hear of, also where the wait was for a busy connection.
+            // If the server cannot be reached, the error says so, even if this request waited for a busy connection.
             HTTPClientError(
                 code,
                 .notSent,
@@ -193,7 +194,7 @@ final class ConnectionPool: @unchecked Sendable {
 
     private func perform(_ work: Work) {
         if let (connection, exchange) = work.run { connection.run(exchange) }
-        // Those that make room for others first.
+        // Connections that make room for others are closed first.
         for connection in work.close { connection.close() }
         for (id, attempt) in work.connect { connect(id, attempt) }
         for attempt in work.abandon { attempt.abandon(HTTPClientError(.shutdown, .notSent, origin: origin)) }
@@ -214,9 +215,11 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     private func wake(at deadline: NIODeadline) {
-        // Numbered before it is scheduled: it may fire before this thread goes on; one that was replaced may still fire.
+        // The timer gets its number before it is scheduled, since it may fire before this thread continues; a replaced
+        // timer may still fire, too.
         let (number, superseded): (Int?, Scheduled<Void>?) = lock.withLock {
-            // Another thread may have set an earlier one meanwhile; when that fires, the machine asks for this one again.
+            // Another thread may have set an earlier timer meanwhile; when that fires, the machine asks for this one
+            // again.
             if isShutDown || (timer.map { $0.deadline <= deadline } ?? false) { return (nil, nil) }
             lastTimer += 1
             defer { timer = Timer(number: lastTimer, deadline: deadline) }
@@ -224,7 +227,7 @@ final class ConnectionPool: @unchecked Sendable {
         }
         superseded?.cancel()
         guard let number else { return }
-        // Weak: a timer must not keep the pool of a forgotten client.
+        // Weak: a timer must not keep the pool of a deallocated client alive.
         let scheduled = runtime.eventLoopGroup.next().scheduleTask(deadline: deadline) { [weak self] in
             self?.fired(number) ?? ()
         }

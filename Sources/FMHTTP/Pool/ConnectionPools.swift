@@ -1,11 +1,11 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// The pools of a client, one per origin, made when first needed.
+/// The pools of a client, one per origin. Each is made when it is first needed.
 final class ConnectionPools: Sendable {
     private struct State {
         var pools: [Origin: ConnectionPool] = [:]
-        /// The pool that was asked for last, which is nearly always the one that is asked for next.
+        /// The pool of the last request: nearly always the next request needs the same one.
         var latest: ConnectionPool?
         var lastRequest = 0
         var isShutDown = false
@@ -16,7 +16,7 @@ final class ConnectionPools: Sendable {
 
     init(makePool: @escaping @Sendable (Origin) -> ConnectionPool) { self.makePool = makePool }
 
-    /// Where a request is to go, and the number it goes by. `nil` after a shutdown.
+    /// The pool and the id for a request. `nil` after a shutdown.
     func admit(to origin: Origin) -> (ConnectionPool, RequestID)? {
         state.withLockedValue { state in
             guard !state.isShutDown else { return nil }
@@ -37,7 +37,7 @@ final class ConnectionPools: Sendable {
         return pool
     }
 
-    /// Closes for the new, at once; the future succeeds when nothing is left.
+    /// Rejects new requests at once; the future succeeds when no connection is left.
     func shutDown(on eventLoop: any EventLoop, grace: TimeAmount) -> EventLoopFuture<Void> {
         let pools = close()
         let drained = pools.map { pool in
@@ -53,7 +53,7 @@ final class ConnectionPools: Sendable {
         return all
     }
 
-    /// Closes the idle connections of a client that is gone. Requests that run may end.
+    /// Closes the idle connections of a deallocated client. Running requests may end.
     func forget() {
         for pool in close() { pool.shutDown(nil) }
     }
@@ -65,6 +65,6 @@ final class ConnectionPools: Sendable {
         }
     }
 
-    /// For tests.
+    /// All pools, for tests.
     var all: [ConnectionPool] { state.withLockedValue { Array($0.pools.values) } }
 }

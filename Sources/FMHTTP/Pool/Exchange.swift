@@ -1,31 +1,32 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// What takes a response as it arrives. All calls come one after the other: on the connection's event loop, except that
-/// `failed` may come from anywhere when the request never reached a connection.
+/// Receives a response as it arrives. All calls come one after the other: on the connection's event loop, except that
+/// `failed` may come from any thread when the request never reached a connection.
 protocol ResponseSink: AnyObject, Sendable {
-    /// The exchange has a connection, and everything else will come on this loop.
+    /// The exchange has a connection; all later calls come on this loop.
     func willReceive(on eventLoop: any EventLoop)
     func received(_ part: HTTPResponsePart)
-    /// All that one read has brought was handed over.
+    /// All parts of one read have been passed.
     func readCompleted()
-    /// Whether to read on. After `false`, ``Exchange/resumeReading()`` is called later.
+    /// Whether to read on. After `false`, the sink must call ``Exchange/resumeReading()`` later.
     var wantsMore: Bool { get }
-    /// The last call, one of these two.
+    /// The last call is one of these two.
     func finished()
     func failed(_ error: HTTPClientError)
 }
 
-/// One request on its way, from the first demand to the end.
+/// One request, from the first demand to the end.
 ///
 /// 1. The subscription makes it and calls `start`; it enters the pool of its origin.
-/// 2. The pool finds a connection, at once or later, and hands it over: `HTTP1Connection.run`.
-/// 3. On the connection's loop the handler asks `begin` (has it been cancelled meanwhile?) and writes.
-/// 4. The handler passes what arrives to the `sink` and at the end calls `completed` or `failed`.
-/// 5. When the connection proved stale, `failed` sends it back to step 1, once, for a new connection.
+/// 2. The pool finds a connection, at once or later, and calls `HTTP1Connection.run`.
+/// 3. On the connection's loop the handler calls `begin`, which returns `nil` after a cancellation, and writes the
+///    request.
+/// 4. The handler passes the parts of the response to the `sink` and at the end calls `completed` or `failed`.
+/// 5. If the connection proved stale, `failed` returns to step 1, once, for a new connection.
 ///
-/// Against the stream go only two calls: `resumeReading` (demand) and `cancel`. Both may come from any thread, at any
-/// time; after `cancel` the sink hears nothing more and is released.
+/// Only two calls go the other way: `resumeReading` (demand) and `cancel`. Both may come from any thread, at any time;
+/// after `cancel` the sink receives no more calls and is released.
 final class Exchange: @unchecked Sendable {
     // Sendable because `machine`, `sink` and `connection` are read and changed under `lock` only; the rest is constant.
 
@@ -35,7 +36,7 @@ final class Exchange: @unchecked Sendable {
     private let isReplayable: Bool
     private let willBeSent: (@Sendable () -> Void)?
     let limits: ExchangeLimits
-    /// When waiting for a connection must end.
+    /// The deadline for waiting for a connection, and its error code.
     let queueDeadline: PoolStateMachine.QueueDeadline?
 
     private let pool: ConnectionPool
@@ -80,7 +81,8 @@ final class Exchange: @unchecked Sendable {
         case .nothing: return
         }
         log?.cancelled()
-        // Released here, after the lock: a sink may hold the last reference to something that comes back in `deinit`.
+        // Released here, after the lock: the sink may hold the last reference to an object whose `deinit` calls this
+        // exchange.
         withExtendedLifetime(sink) {}
     }
 
@@ -90,7 +92,7 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: From the connection, on its loop
 
-    /// The sink, if the request is to be sent; `nil` after a cancellation.
+    /// Returns the sink if the request is to be sent; `nil` after a cancellation.
     func begin(on connection: HTTP1Connection) -> (any ResponseSink)? {
         let (sink, attempt): ((any ResponseSink)?, Int) = lock.withLock {
             guard machine.begin(on: connection.id) else { return (nil, 0) }
@@ -120,12 +122,12 @@ final class Exchange: @unchecked Sendable {
 
     // MARK: From the pool, on any thread
 
-    /// The connection turned out to be closed before it took anything of the request, or of the stream of its body.
+    /// Called when the connection was found closed before it took anything of the request or of its body's stream.
     func foundConnectionClosed(_ error: HTTPClientError) {
         end(error, mayRepeat: true)
     }
 
-    /// There will be no connection.
+    /// Called when the request will not get a connection.
     func refused(_ error: HTTPClientError) {
         end(error, mayRepeat: false)
     }

@@ -1,8 +1,8 @@
-/// What is worth knowing of a response beside its parts: for the limit of its rate, and for the log.
+/// Figures of a response, for the limit of its rate and for the log.
 struct ExchangeFigures: Sendable, Equatable {
     var status: UInt = 0
-    /// The body as it was sent.
+    /// The bytes of the body on the wire.
     var wireBodyBytes = 0
-    /// The body as it was handed on.
+    /// The bytes of the body after decompression.
     var bodyBytes = 0
 }

@@ -1,4 +1,4 @@
-/// How many connections and waiting requests there are: for tests, which expect all zeros at the end.
+/// The numbers of connections and waiting requests, for tests, which expect all zeros at the end.
 package struct PoolCounts: Equatable, Sendable {
     package var idle = 0
     package var connecting = 0

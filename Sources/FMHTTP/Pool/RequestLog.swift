@@ -1,16 +1,16 @@
 internal import Logging
 internal import NIOCore
 
-/// The story of one request in the log, at `trace`: a line per attempt and one at the end. At `debug` there would be a second
-/// line for what a user of this client logs in his own words. It is given no target, header or body, so it cannot print one:
-/// even a path can hold a secret (the token at the end of a logout's).
+/// Logs one request at `trace`: a line per attempt and one at the end. The level is not `debug`, where the user of this
+/// client logs a line of its own for the same request. It gets no target, header or body, so it cannot print one: even
+/// a path can contain a secret (the token at the end of a logout's).
 struct RequestLog: Sendable {
     private let logger: Logger
     private let runtime: Runtime
     private let started: NIODeadline
 
     init?(_ logger: Logger?, id: RequestID, request: HTTPRequest, runtime: Runtime) {
-        // Levels are asked for once: without a log a request pays for nothing here.
+        // The level is read once: without a log a request costs nothing here.
         guard var logger, logger.logLevel <= .trace else { return nil }
         logger[metadataKey: "request"] = "\(id.number)"
         logger[metadataKey: "method"] = "\(request.method.rawValue)"

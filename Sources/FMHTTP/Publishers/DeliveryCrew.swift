@@ -2,18 +2,18 @@ internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-/// Something with values to hand over. Called by one thread at a time.
+/// An object with values to deliver. `deliver` is called by one thread at a time.
 protocol Deliverer: AnyObject, Sendable {
     func deliver()
 }
 
-/// The background threads that values are delivered on: `DeliveryCrewStateMachine` with a lock around it, and Dispatch for
-/// the threads. A serial queue of its own per worker, because Dispatch adds a thread for each of those however many are
-/// blocked, which its global queues do not promise.
+/// The background threads that values are delivered on: `DeliveryCrewStateMachine` with a lock around it, and Dispatch
+/// for the threads. Each worker has a serial queue of its own, because Dispatch adds a thread for each such queue even
+/// if many are blocked; its global queues do not promise that.
 final class DeliveryCrew: Sendable {
     private typealias Machine = DeliveryCrewStateMachine<any Deliverer>
 
-    /// How long a worker may be at one delivery before another is started for those that wait.
+    /// How long one delivery may take before another worker is started for the waiting ones.
     private static let patience = TimeAmount.milliseconds(1)
 
     private let eventLoopGroup: any EventLoopGroup

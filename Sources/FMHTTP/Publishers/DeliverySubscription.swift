@@ -3,15 +3,15 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import OpenCombine
 
-/// The subscription of ``ResponsePublisher``: demand and cancellation on one side, an exchange on the other, and delivery in
-/// order on the chosen queue in between.
+/// The subscription of ``ResponsePublisher``. It connects the subscriber's demand and cancellation with an exchange,
+/// and delivers in order on the chosen threads.
 ///
-/// State is changed under the lock; the subscriber and the exchange are spoken to outside it.
+/// State is changed under the lock; the subscriber and the exchange are called outside it.
 final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchecked Sendable {
     // Sendable because `machine`, `receiver`, `exchange` and `eventLoop` are read and changed under `lock` only, and
-    // `receiver` is called by one deliverer at a time (`machine` sees to that).
+    // `receiver` is called by one deliverer at a time (`machine` ensures that).
 
-    /// About a megabyte of chunks may wait for a slow subscriber with unlimited demand.
+    /// Limits the parts that wait for a slow subscriber with unlimited demand, to about a megabyte.
     private static let maximumBufferedParts = 16
 
     private let client: HTTPClient
@@ -48,14 +48,14 @@ final class DeliverySubscription: Subscription, ResponseSink, Deliverer, @unchec
             return (self.exchange, self.receiver)
         }
         exchange?.cancel()
-        // The subscriber may be deinitialised here, which may run anything, so not under the lock.
+        // Outside the lock: the subscriber may be deinitialized here, which may run any code.
         withExtendedLifetime(receiver) {}
     }
 
     private func start() {
         do throws(HTTPClientError) {
             let exchange = try client.makeExchange(request, sink: self)
-            // Before it starts: a cancellation from now on has something to cancel.
+            // Stored before it starts, so that a cancellation from now on reaches it.
             let isWanted = lock.withLock {
                 guard receiver != nil else { return false }
                 self.exchange = exchange

@@ -1,7 +1,7 @@
 internal import OpenCombine
 
-/// A subscriber without its type: what the way of a response ends in. Everything before it is compiled once, not for
-/// each kind of subscriber, which is most of what a small request would cost.
+/// A type-erased subscriber at the end of a response's path. So all code before it is compiled once, not specialized
+/// for each kind of subscriber, which would be most of the cost of a small request.
 protocol ResponseReceiver: AnyObject {
     func receive(_ part: HTTPResponsePart) -> Subscribers.Demand
     func receive(completion: Subscribers.Completion<HTTPClientError>)

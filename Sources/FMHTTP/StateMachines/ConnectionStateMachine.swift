@@ -1,4 +1,5 @@
-/// A connection's life: which exchange runs on it, and whether another may follow. The exchange itself is nested.
+/// The life of a connection: which exchange runs on it, and whether another may follow. The exchange's own machine is
+/// nested.
 struct ConnectionStateMachine: Equatable {
     typealias Failure = RequestStateMachine.Failure
 
@@ -7,18 +8,18 @@ struct ConnectionStateMachine: Equatable {
         case idle
         /// → `idle` or `closed`.
         case running(RequestStateMachine)
-        /// Closed or about to be; nothing starts here again.
+        /// Closed, or about to be; it never starts an exchange again.
         case closed
     }
 
     enum StartAction: Equatable {
         case send
-        /// The connection is gone. Nothing was sent.
+        /// The connection is closed. Nothing was sent.
         case refuse
     }
 
     enum EndAction: Equatable {
-        /// Ready for the next exchange, for as long as the server says (`nil`: it does not).
+        /// Ready for the next exchange, for as long as the server announced (`nil`: it did not).
         case park(lifetime: Int?)
         case close
     }
@@ -31,9 +32,9 @@ struct ConnectionStateMachine: Equatable {
 
     private var state = State.idle
     private var keepsAlive = true
-    /// What the server last said about how long it keeps the connection.
+    /// The idle lifetime that the server announced last, in seconds.
     private(set) var lifetime: Int?
-    /// How many exchanges have ended well here. A connection that served none cannot be a stale one.
+    /// The number of exchanges that ended normally. A connection that has served none cannot be stale.
     private(set) var servedCount = 0
 
     var phase: RequestStateMachine.Phase? { exchange?.phase }
@@ -59,7 +60,7 @@ struct ConnectionStateMachine: Equatable {
         }
     }
 
-    // MARK: Events of the exchange; they come only while one runs
+    // MARK: Events of the exchange; they occur only while one runs
 
     mutating func becameWritable() -> Bool { withExchange(else: false) { $0.becameWritable() } }
 
@@ -82,7 +83,8 @@ struct ConnectionStateMachine: Equatable {
 
     /// The response is complete.
     ///
-    /// - Parameter hasLeftover: Bytes follow that belong to no response; a connection out of step is not used again.
+    /// - Parameter hasLeftover: Whether bytes follow that belong to no response. The connection is out of step then and
+    ///   is not used again.
     mutating func endReceived(hasLeftover: Bool) -> EndAction {
         let isSent =
             switch withExchange(else: .succeed(isSent: false), { $0.endReceived() }) {
@@ -99,7 +101,7 @@ struct ConnectionStateMachine: Equatable {
 
     mutating func readCompleted(subscriberWantsMore: Bool) -> Bool {
         switch state {
-        // An idle connection is read too: that is how its end, or garbage, is noticed.
+        // An idle connection is read too, to notice its close or unexpected bytes.
         case .idle: true
         case .running: withExchange(else: true) { $0.readCompleted(subscriberWantsMore: subscriberWantsMore) }
         case .closed: false
@@ -110,12 +112,12 @@ struct ConnectionStateMachine: Equatable {
 
     // MARK: Ends
 
-    /// The exchange cannot go on: cancelled, timed out, malformed. The connection is useless afterwards.
+    /// The exchange cannot continue: cancelled, timed out, malformed. The connection cannot be used afterwards.
     mutating func abandon() {
         state = .closed
     }
 
-    /// The channel is closed, by whomever. `hasBegun`: a byte of the response was there.
+    /// The channel was closed, by either side. `hasBegun`: a byte of the response had arrived.
     mutating func closed(hasBegun: Bool, detail: String?) -> CloseAction {
         let exchange = self.exchange
         state = .closed
@@ -130,7 +132,7 @@ struct ConnectionStateMachine: Equatable {
         }
     }
 
-    /// What the server may have done if the exchange ends now.
+    /// What is known of the request on the server if the exchange ends now.
     var outcome: HTTPClientError.Outcome { exchange?.outcome ?? .notSent }
 
     private mutating func withExchange<Result>(

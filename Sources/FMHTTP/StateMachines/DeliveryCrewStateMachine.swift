@@ -1,28 +1,28 @@
 internal import NIOCore
 
-/// How many workers deliver to the subscribers of one client, and who of them takes what.
+/// Decides how many workers deliver to the subscribers of one client, and which worker takes which delivery.
 ///
-/// One worker is enough as long as it keeps up, and cheapest: it finds the next delivery without being woken for it. A worker
-/// that has been at one delivery for longer than `patience` is not counted on: its subscriber blocks or takes its time. When no
-/// other one is there, or when the oldest delivery has waited that long, another is started. So a subscriber that blocks delays
-/// others by that span once, and stalls nobody. A worker that finds nothing to do leaves.
+/// One worker is enough as long as it keeps up, and cheapest: it takes the next delivery without being woken. A worker
+/// whose delivery takes longer than `patience` does not count: its subscriber blocks or is slow. If there is no other
+/// worker, or if the oldest delivery has waited that long, another is started. So a blocking subscriber delays others
+/// by that span once, and stops none. A worker that finds no delivery ends.
 ///
-/// Pure: time is passed in; it holds what it is given and runs nothing.
+/// Pure: time is passed in; it stores the deliveries but does not run them.
 struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
     struct WorkerID: Hashable, Sendable {
         let number: Int
     }
 
-    /// What the shell is to do after an event.
+    /// What the owner must do after an event.
     struct Actions: Equatable {
         var start: WorkerID?
-        /// Call `timePassed` then.
+        /// When to call `timePassed`.
         var wakeAt: NIODeadline?
     }
 
     private struct Worker: Sendable {
         let id: WorkerID
-        /// When it was started, or took its delivery.
+        /// The time of its start, or of taking its current delivery.
         var since: NIODeadline
     }
 
@@ -45,7 +45,7 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         return staff(now: now)
     }
 
-    /// What a worker delivers now that it was started, or is done with its last delivery; `nil` when it leaves.
+    /// The next delivery for a worker that was started or has finished its last one; `nil` if the worker must end.
     mutating func next(for id: WorkerID, now: NIODeadline) -> Delivery? {
         guard let index = workers.firstIndex(where: { $0.id == id }) else { return nil }
         guard let next = waiting.popFirst() else {
@@ -65,7 +65,8 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         var actions = Actions()
         guard let oldest = waiting.first else { return actions }
         let isSomebodyQuick = workers.contains { now < $0.since + patience }
-        // For too much work not more than one each time: the last one needs a moment to show whether it was enough.
+        // Against a backlog, at most one worker is started per `patience`: the last one needs a moment to show whether
+        // it was enough.
         if !isSomebodyQuick || now >= max(oldest.since, lastStart) + patience {
             lastWorker += 1
             lastStart = now

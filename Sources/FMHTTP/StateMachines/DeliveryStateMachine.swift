@@ -1,24 +1,24 @@
 internal import NIOCore
 internal import OpenCombine
 
-/// Between what has arrived and what was asked for: keeps the order, the budget of demand, and that nothing follows the
-/// end. One of these per subscription; it holds values, but no subscriber, lock or thread.
+/// Stands between the parts that arrive and the subscriber's demand: it keeps the order and counts the demand, and
+/// nothing follows the completion. One per subscription; it holds values, but no subscriber, lock or thread.
 struct DeliveryStateMachine<Element> {
     enum RequestAction: Equatable {
         /// The first demand.
         case start
-        /// Something can be delivered now, and no thread is delivering.
+        /// A value or the completion can be delivered now, and no thread is delivering.
         case deliver
-        /// Nothing has arrived that could be delivered; reading was stopped and should go on.
+        /// There is nothing to deliver, and reading was paused and should continue.
         case resume
         case none
     }
 
-    /// What the delivering thread does next.
+    /// The next step of the delivering thread.
     enum NextAction {
         case value(Element)
         case completion(Subscribers.Completion<HTTPClientError>)
-        /// Nothing can be delivered for now: the thread stops delivering.
+        /// Nothing can be delivered now: the thread stops delivering.
         case rest
     }
 
@@ -36,7 +36,7 @@ struct DeliveryStateMachine<Element> {
     private var completion: Subscribers.Completion<HTTPClientError>?
     private var isDelivering = false
     private var isPaused = false
-    /// With unlimited demand and a slow subscriber, what waits is bounded all the same.
+    /// Limits the buffer for a slow subscriber with unlimited demand.
     private let maximumBuffered: Int
 
     init(maximumBuffered: Int) { self.maximumBuffered = maximumBuffered }
@@ -77,7 +77,7 @@ struct DeliveryStateMachine<Element> {
         return true
     }
 
-    /// Whether the reader should read on. When not, a later event says `resume`.
+    /// Whether the reader should read on. If not, a later event returns `resume`, or `true` from `delivered`.
     mutating func wantsMore() -> Bool {
         isPaused = !hasRoom
         return !isPaused
@@ -102,7 +102,7 @@ struct DeliveryStateMachine<Element> {
         return .completion(completion)
     }
 
-    /// The subscriber has taken a value. Returns whether the reader should go on.
+    /// The subscriber has taken a value. Returns whether to resume reading.
     mutating func delivered(_ more: Subscribers.Demand) -> Bool {
         guard state == .active else { return false }
         demand += more

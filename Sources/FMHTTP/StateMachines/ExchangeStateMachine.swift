@@ -1,4 +1,5 @@
-/// A request's life across its attempts: waiting, on a connection, perhaps once more, done. Every way out is taken once.
+/// The life of a request across its attempts: waiting, on a connection, perhaps a second time, finished. Its end is
+/// reported once.
 struct ExchangeStateMachine: Equatable {
     private enum State: Equatable {
         /// → `queued` or `finished`.
@@ -11,10 +12,10 @@ struct ExchangeStateMachine: Equatable {
     }
 
     enum FailureAction: Equatable {
-        /// Send it again, on a connection that was never used.
+        /// Send it again, on a new connection.
         case retry
         case report
-        /// It is over already.
+        /// It has ended already.
         case ignore
     }
 
@@ -35,14 +36,14 @@ struct ExchangeStateMachine: Equatable {
         return true
     }
 
-    /// A connection is about to send. Returns whether it should.
+    /// A connection is about to send the request. Returns whether it should.
     mutating func begin(on connection: ConnectionID) -> Bool {
         switch state {
         case .queued(let attempt):
             state = .running(connection, attempt: attempt)
             return true
         case .finished:
-            // Cancelled between the pool's choice and the connection's loop.
+            // Cancelled after the pool chose the connection and before its loop ran this.
             return false
         case .created, .running:
             preconditionFailure("the pool gives an exchange to one connection at a time")
@@ -66,7 +67,7 @@ struct ExchangeStateMachine: Equatable {
         }
     }
 
-    /// The response is complete. Returns whether to say so.
+    /// The response is complete. Returns whether to report that.
     mutating func completed() -> Bool {
         guard state != .finished else { return false }
         state = .finished

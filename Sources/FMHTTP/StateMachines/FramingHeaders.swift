@@ -1,6 +1,6 @@
 internal import NIOHTTP1
 
-/// What the connection itself needs to know of a response's headers, gathered in one pass over all.
+/// The framing and persistence headers of a response, collected in one pass over all headers.
 struct FramingHeaders {
     private enum Length {
         case absent
@@ -23,7 +23,7 @@ struct FramingHeaders {
 
     init(_ headers: HTTPHeaders) {
         for (name, value) in headers {
-            // The length of a name tells nearly all of them apart without looking at the letters.
+            // The length of a name excludes nearly all candidates without comparing letters.
             switch name.utf8.count {
             case 10 where name.utf8.isSame(as: "connection"): readConnection(value.utf8)
             case 10 where name.utf8.isSame(as: "keep-alive"): readKeepAlive(value.utf8)
@@ -37,7 +37,7 @@ struct FramingHeaders {
     private mutating func readLength(_ value: String.UTF8View) {
         switch length {
         case .absent: length = value.decimalNumber.map { .bytes($0) } ?? .invalid
-        // A repeated length, even the same one, is either a mistake or an attempt to make two readers disagree.
+        // A repeated length, even the same one, is either a mistake or an attempt to make two parsers disagree.
         case .bytes, .invalid: length = .invalid
         }
     }
@@ -82,7 +82,7 @@ struct FramingHeaders {
         }
     }
 
-    /// What becomes of the connection after the response (RFC 9112 §9.3).
+    /// What happens to the connection after the response (RFC 9112 §9.3).
     func persistence(version: HTTPVersion, _ bodyLength: ResponseParser.BodyLength) -> ResponseParser.Persistence {
         if closes { return .init(keepsAlive: false, timeout: nil) }
         let isKept = (version == .http1_1 || keepsAlive) && mayServeMore && bodyLength != .untilClose

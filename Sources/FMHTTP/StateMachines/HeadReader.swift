@@ -1,6 +1,6 @@
 internal import NIOHTTP1
 
-/// Reads a status line and header lines from bytes that end with CR LF (or are one line without it).
+/// Parses a status line and header lines from bytes that end with CR LF (or are one line without it).
 struct HeadReader {
     typealias Problem = ResponseParser.Problem
 
@@ -20,7 +20,7 @@ struct HeadReader {
         return HTTPResponseHead(version: version, status: status, headers: HTTPHeaders(headers))
     }
 
-    /// `HTTP/1.1 200 OK`; the reason may be missing with or without its space.
+    /// Parses `HTTP/1.1 200 OK`; the reason may be missing, with or without its space.
     private mutating func statusLine() throws(Problem) -> (HTTPVersion, HTTPResponseStatus) {
         let line = try line()
         guard line.count >= 12, line.prefix(7).elementsEqual("HTTP/1.".utf8), line[8] == .space,
@@ -33,7 +33,7 @@ struct HeadReader {
         let reason = UnsafeRawBufferPointer(rebasing: line[min(13, line.count)...])
         guard reason.allSatisfy(\.isFieldValueByte) else { throw .malformed("a control character in the status line") }
         let code = hundreds * 100 + tens * 10 + ones
-        // Known codes need no text of their own, which saves a string for almost every response.
+        // For known codes the received reason is dropped, which saves a string for almost every response.
         var status = HTTPResponseStatus(statusCode: code)
         if case .custom = status {
             status = .custom(code: UInt(code), reasonPhrase: String(decoding: reason, as: UTF8.self))
@@ -41,14 +41,14 @@ struct HeadReader {
         return (minor == 1 ? .http1_1 : HTTPVersion(major: 1, minor: minor), status)
     }
 
-    /// `name: value`, the blanks around the value left out (RFC 9112 §5).
+    /// Parses `name: value`, without the blanks around the value (RFC 9112 §5).
     mutating func field() throws(Problem) -> (String, String) {
         let line = try line()
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
             throw .malformed("a header line without a colon")
         }
         let name = line[..<colon]
-        // This refuses folded lines and blanks before the colon as well: neither is a token.
+        // This also rejects folded lines and blanks before the colon: neither makes a token.
         guard name.isToken else {
             throw .malformed("a header name is not a token")
         }

@@ -4,19 +4,19 @@ internal import NIOHTTP1
 #if Compression
 internal import CFMZlib
 
-/// Compressed bytes in, chunks of the body out. A pure value around the state of zlib: no channel, no lock; how the bytes are
-/// cut never matters.
+/// Decompresses a body: takes compressed bytes, returns chunks. A pure value around the state of zlib, without channel
+/// or lock; the result does not depend on how the bytes are split.
 ///
 ///     append(bytes) → next() … chunk*, nil → append(bytes) … → finish()
 ///
-/// The first byte tells the format: what is called "deflate" comes with the header of zlib and without it
-/// ([RFC 9110 §8.4.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2)). The members of gzip are one body together
-/// ([RFC 1952 §2.2](https://www.rfc-editor.org/rfc/rfc1952#section-2.2)). Any other byte behind the end is a problem, a zero
-/// too: HTTP says where a body ends, and nobody has to fill it up. A body of no bytes is an empty one, as servers send it that
-/// announce gzip with every answer.
+/// The first byte determines the format: bodies called "deflate" come with and without zlib's header ([RFC 9110
+/// §8.4.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2)). The members of a gzip file together are one body
+/// ([RFC 1952 §2.2](https://www.rfc-editor.org/rfc/rfc1952#section-2.2)). Any other byte after the end is a problem,
+/// even a zero: HTTP defines the body's end, so there is no padding. A body without bytes is an empty one: some servers
+/// announce gzip with every answer, also with an empty one.
 struct Inflater: ~Copyable {
     private enum State {
-        /// No byte has come → `inside`.
+        /// No byte has arrived → `inside`.
         case empty
         /// → `ended`, or `betweenMembers` if it is gzip.
         case inside(Format)
@@ -30,7 +30,7 @@ struct Inflater: ~Copyable {
     private enum Format {
         case gzip, zlib, raw
 
-        /// What zlib calls them: a window of 2¹⁵ bytes, which is the largest, and what stands around it.
+        /// zlib's parameter for the format: a window of 2¹⁵ bytes, the largest, and the kind of header around it.
         var windowBits: Int32 {
             switch self {
             case .gzip: 15 + 16
@@ -47,16 +47,17 @@ struct Inflater: ~Copyable {
     private let maximumRatio: Int
     private var state = State.empty
     private var input = ByteBuffer()
-    /// zlib filled the last chunk, and may hold more that it has made of bytes which are no longer in `input`.
+    /// zlib filled the last chunk and may hold more output, of input that is no longer in `input`.
     private var wasFilled = false
     private var receivedBytes = 0
     private var inflatedBytes = 0
-    /// zlib keeps the address.
+    /// Allocated, because zlib keeps its address.
     private let stream: UnsafeMutablePointer<z_stream>
 
     /// - Parameters:
-    ///   - maySkipHeader: Whether the format may be raw deflate, in which nothing tells damage from data.
-    ///   - maximumRatio: How many times as large as what has arrived of it a body may become. At least 1.
+    ///   - maySkipHeader: Whether the format may be raw deflate, which has no checksum to detect damage.
+    ///   - maximumRatio: The largest size of the body, as a multiple of the compressed bytes that have arrived. At
+    ///     least 1.
     init(maySkipHeader: Bool, maximumRatio: Int) {
         self.maySkipHeader = maySkipHeader
         self.maximumRatio = maximumRatio
@@ -79,7 +80,7 @@ struct Inflater: ~Copyable {
         }
     }
 
-    /// The next chunk that the bytes so far allow, never empty, or `nil` when more are needed.
+    /// The next chunk that the bytes so far allow, never empty; `nil` when more are needed.
     mutating func next() throws(Problem) -> ByteBuffer? {
         do {
             return try advance()
@@ -89,7 +90,7 @@ struct Inflater: ~Copyable {
         }
     }
 
-    /// The body has ended, and `next` has returned `nil`.
+    /// Called when the body has ended and `next` has returned `nil`. Throws if the compressed data is incomplete.
     mutating func finish() throws(Problem) {
         switch state {
         case .empty, .betweenMembers, .ended, .failed: break
@@ -118,8 +119,8 @@ struct Inflater: ~Copyable {
         }
     }
 
-    /// Raw deflate begins with neither byte of the others: 0x1F is a kind of block that does not exist, and the 8 of zlib's
-    /// header is a bit of a stored block that is left zero.
+    /// Raw deflate begins with neither of the other formats' bytes: 0x1F would be a kind of block that does not exist,
+    /// and the 8 of zlib's header has a bit set that a stored block leaves zero.
     private func format(beginningWith byte: UInt8) -> Format {
         if byte == Self.firstByteOfGzip { return .gzip }
         return maySkipHeader && byte & 0x0F != 8 ? .raw : .zlib
@@ -132,13 +133,13 @@ struct Inflater: ~Copyable {
 
     private mutating func nextChunk(of format: Format) throws(Problem) -> ByteBuffer? {
         var chunk = ByteBuffer()
-        // JSON grows to four times its size and more. What a chunk has no room for is in the next one.
+        // JSON grows to four times its size and more. Output that does not fit into the chunk goes into the next one.
         chunk.reserveCapacity(min(Self.maximumChunkBytes, max(512, 4 * input.readableBytes)))
         let code = stream.inflate(&input, into: &chunk)
         wasFilled = stream.pointee.avail_out == 0
         switch code {
         case Z_OK: break
-        // zlib held nothing more.
+        // zlib had no more output.
         case Z_BUF_ERROR where input.readableBytes == 0: break
         case Z_STREAM_END:
             wasFilled = false
@@ -148,14 +149,14 @@ struct Inflater: ~Copyable {
         }
         guard chunk.readableBytes > 0 else { return nil }
         inflatedBytes += chunk.readableBytes
-        // The same as inflatedBytes > receivedBytes * maximumRatio, which could overflow.
+        // The same as `inflatedBytes > receivedBytes * maximumRatio`, which could overflow.
         if (inflatedBytes - 1) / maximumRatio >= receivedBytes { throw .tooLarge(maximumRatio: maximumRatio) }
         return chunk
     }
 }
 
 extension UnsafeMutablePointer<z_stream> {
-    /// Goes on as far as the input and the room in the chunk allow.
+    /// Inflates as far as the input and the space in the chunk allow.
     fileprivate func inflate(_ input: inout ByteBuffer, into chunk: inout ByteBuffer) -> Int32 {
         var code = Z_OK
         input.readWithUnsafeReadableBytes { source in
@@ -176,7 +177,7 @@ extension UnsafeMutablePointer<z_stream> {
 extension Inflater {
     static var isAvailable: Bool { true }
 
-    /// `nil` for a response whose body stays as it is.
+    /// `nil` for a response whose body is not decompressed.
     init?(for head: HTTPResponseHead, maximumRatio: Int) {
         guard head.headers.contains(name: "content-encoding") else { return nil }
         switch head.headers[canonicalForm: "content-encoding"].map({ $0.lowercased() }) {
@@ -187,7 +188,7 @@ extension Inflater {
     }
 }
 #else
-/// Without the trait there is none, and bodies stay as they are.
+/// Stands in for the inflater in a build without the trait, where bodies are not decompressed.
 enum Inflater {
     static var isAvailable: Bool { false }
 
@@ -201,7 +202,8 @@ enum Inflater {
 
 extension Inflater {
     enum Problem: Error, Equatable {
-        /// It is no gzip or deflate, or it has changed on its way. In the words of zlib, which hold nothing of the body.
+        /// The data is no gzip or deflate, or was damaged on the way. The text is zlib's and contains nothing of the
+        /// body.
         case damaged(String)
         case tooLarge(maximumRatio: Int)
         case truncated

@@ -2,27 +2,28 @@ internal import NIOCore
 
 /// The connections of one origin and the requests that wait for them.
 ///
-/// - The connection parked last is used first, so those not needed grow old and are closed.
-/// - Every waiting request asks for a connection of its own, up to the maximum, but takes whichever is free first; the
-///   one that comes too late is parked, warm for the next.
-/// - A request that must not run twice takes no connection that has been idle for long: its server may be closing it at
-///   this moment. A second attempt takes none that was used at all.
-/// - When an attempt to connect fails and nothing else is left to wait for, all waiting requests fail with its reason.
-/// - After the first failure the next request tries again at once; after further ones in a row it waits a little, each time
-///   longer, and then tries. So a server that is down is known within about a second, and one that is back is found as soon.
+/// - The connection parked last is used first, so unneeded ones grow old and are closed.
+/// - Every waiting request causes an attempt to connect, up to the maximum, but takes the first connection that is
+///   free; the connection that comes too late is parked for the next request.
+/// - A request that must not run twice takes no connection that has been idle for long, since the server may just be
+///   closing it. A second attempt takes only a new connection.
+/// - When an attempt to connect fails and no other connection could serve the waiting requests, they all fail with its
+///   reason.
+/// - After the first failure the next request tries again at once; after further ones in a row it waits first, each
+///   time longer. So within about a second a server that is down is reported, and one that is up again is found.
 ///
 /// Pure: it names connections and requests by id; time and jitter are passed in.
 struct PoolStateMachine: Equatable {
     struct Settings: Sendable, Equatable {
         var maximumConnections = 8
         var idleLifetime: TimeAmount = .seconds(60)
-        /// How long a connection may have been idle for a request that must not run twice.
+        /// The longest idle time of a connection for a request that must not run twice.
         var recentReuse: TimeAmount = .seconds(2)
         var firstBackoff: TimeAmount = .milliseconds(100)
         var maximumBackoff: TimeAmount = .seconds(1)
     }
 
-    /// Which connections a request may take.
+    /// The connections that a request may take.
     enum Reuse: Equatable {
         /// Safe to repeat: any.
         case any
@@ -34,10 +35,10 @@ struct PoolStateMachine: Equatable {
 
     struct QueueDeadline: Equatable {
         var deadline: NIODeadline
-        /// Of the limit that ends then: `queueTimeout`, `connectTimeout` or `totalTimeout`.
+        /// The code of the limit that ends then: `queueTimeout`, `connectTimeout` or `totalTimeout`.
         var code: HTTPClientError.Code
 
-        /// Of two, where there are two; the first when they are at the same time.
+        /// The earlier of two deadlines, or the only one; the first if both are at the same time.
         static func earliest(_ a: Self?, _ b: Self?) -> Self? {
             guard let a, let b else { return a ?? b }
             return b.deadline < a.deadline ? b : a
@@ -46,7 +47,7 @@ struct PoolStateMachine: Equatable {
 
     enum FailureReason: Equatable {
         case deadline(HTTPClientError.Code)
-        /// With the error of the attempt, which the shell has.
+        /// The error is the attempt's, which the owner has stored.
         case connectFailed
         case shutdown
     }
@@ -61,17 +62,17 @@ struct PoolStateMachine: Equatable {
         var reason: FailureReason
     }
 
-    /// What the shell is to do after an event, all of it.
+    /// Everything that the owner must do after an event.
     struct Actions: Equatable {
         var run: Assignment?
         var connect: [ConnectionID] = []
         var close: [ConnectionID] = []
-        /// Give up these attempts to connect; each of them is to be reported as failed.
+        /// Abandon these attempts to connect; each must be reported by `connectFailed`.
         var abandon: [ConnectionID] = []
         var fail: [FailedRequest] = []
-        /// Call `timePassed` then. Earlier or more often does no harm.
+        /// When to call `timePassed`. Calling it earlier or more often does no harm.
         var wakeAt: NIODeadline?
-        /// Shut down, and nothing is left.
+        /// Shut down, and no connection is left.
         var isDrained = false
     }
 
@@ -84,7 +85,7 @@ struct PoolStateMachine: Equatable {
     private enum Lifecycle: Equatable {
         /// → `draining`.
         case running
-        /// Nothing new; what runs may end → `drained`.
+        /// No new requests; running ones may end → `drained`.
         case draining
         case drained
     }
@@ -94,12 +95,12 @@ struct PoolStateMachine: Equatable {
     private var idle: [IdleConnection] = []
     private var connecting: Set<ConnectionID> = []
     private var leased: Set<ConnectionID> = []
-    /// Told to close and not yet closed: they count for `drained` only.
+    /// Closing but not closed yet. They count for `drained` only.
     private var closing: Set<ConnectionID> = []
     private var queue = RequestQueue()
-    /// How often in a row connecting failed. Attempts that were under way at the same time count as one.
+    /// How many times in a row connecting failed. Attempts under way at the same time count as one.
     private var failedRounds = 0
-    /// The newest attempt of the last of these rounds.
+    /// The newest attempt of the last failed round.
     private var lastOfRound = 0
     private var nextAttempt: NIODeadline?
     private var wakeAt: NIODeadline?
@@ -138,14 +139,15 @@ struct PoolStateMachine: Equatable {
             return actions
         }
         queue.append(RequestQueue.Entry(id: id, reuse: reuse, deadline: deadline))
-        // A server that restarts, or a network that hiccups, is back at once as a rule: one failure holds up no newcomer.
+        // After a restart or a short network failure the server usually answers at once, so a single failure does not
+        // make new requests wait.
         if failedRounds == 1 { nextAttempt = nil }
         connectAsNeeded(now: now, &actions)
         if let deadline { wake(at: deadline.deadline, &actions) }
         return actions
     }
 
-    /// The request no longer waits. The connection it asked for is made all the same and kept for the next.
+    /// The request no longer waits. The attempt it caused continues; its connection is kept for the next request.
     mutating func cancelled(_ id: RequestID) {
         queue.remove(id)
     }
@@ -182,13 +184,13 @@ struct PoolStateMachine: Equatable {
         } else {
             park(id, lifetime: nil, now: now, &actions)
         }
-        // Requests that still wait may have been held back by the back-off that has just ended.
+        // Requests that still wait may have been delayed by the back-off that has just ended.
         connectAsNeeded(now: now, &actions)
         return actions
     }
 
-    /// - Parameter jitter: 0..<1. Half of the back-off is fixed, half is chance, so clients that failed together do not
-    ///   come back together.
+    /// - Parameter jitter: A random number in 0..<1. Half of the back-off is fixed, half is random, so clients that
+    ///   failed together do not retry together.
     mutating func connectFailed(_ id: ConnectionID, now: NIODeadline, jitter: Double) -> Actions {
         var actions = Actions()
         guard connecting.remove(id) != nil else { return actions }
@@ -199,8 +201,8 @@ struct PoolStateMachine: Equatable {
             nextAttempt = now.advanced(by: backoff(jitter: jitter))
         }
         if connecting.isEmpty {
-            // No idle connection will serve a waiting request, which would have taken it; nor will a busy one serve a second
-            // attempt, which wants a new one.
+            // An idle connection cannot serve a waiting request, which would have taken it; a busy one cannot serve a
+            // second attempt, which needs a new connection.
             let nothingRuns = leased.isEmpty
             let hopeless = queue.removeAll { nothingRuns || $0.reuse == .never }
             for entry in hopeless { actions.fail.append(FailedRequest(id: entry.id, reason: .connectFailed)) }
@@ -210,9 +212,9 @@ struct PoolStateMachine: Equatable {
         return actions
     }
 
-    /// An exchange has ended and left its connection in order.
+    /// An exchange has ended and left its connection usable.
     ///
-    /// - Parameter lifetime: Seconds the server keeps an idle connection, if it said so.
+    /// - Parameter lifetime: The seconds for which the server keeps an idle connection, if it announced them.
     mutating func released(_ id: ConnectionID, lifetime: Int?, now: NIODeadline) -> Actions {
         var actions = Actions()
         guard leased.contains(id) else { return actions }
@@ -231,8 +233,8 @@ struct PoolStateMachine: Equatable {
         return actions
     }
 
-    /// A leased connection comes back as it was: its request was cancelled on the way to it. Nothing is known of how long it
-    /// had rested, so it counts as old.
+    /// A leased connection comes back unused: its request was cancelled on the way to it. Its idle time is no longer
+    /// known, so it counts as old.
     mutating func returned(_ id: ConnectionID, lifetime: Int?, now: NIODeadline) -> Actions {
         var actions = Actions()
         guard leased.remove(id) != nil else { return actions }
@@ -252,7 +254,7 @@ struct PoolStateMachine: Equatable {
         return actions
     }
 
-    /// The connection is closed, in whatever state.
+    /// The connection was closed, in whatever state.
     mutating func closed(_ id: ConnectionID, now: NIODeadline) -> Actions {
         var actions = Actions()
         leased.remove(id)
@@ -269,10 +271,10 @@ struct PoolStateMachine: Equatable {
         wake(at: expiresAt, &actions)
     }
 
-    /// How long an idle connection is kept.
+    /// How long to keep an idle connection.
     private func span(lifetime: Int?) -> TimeAmount {
         guard let lifetime else { return settings.idleLifetime }
-        // The server counts from when it sent its answer, and its FIN needs time to arrive: leave before it does.
+        // The server counts from the sending of its answer, and its FIN takes time to arrive: close before it does.
         let announced = TimeAmount.seconds(Int64(clamping: min(lifetime, 1_000_000)))
         return min(settings.idleLifetime, lifetime > 1 ? announced - .seconds(1) : .milliseconds(500))
     }
@@ -282,7 +284,7 @@ struct PoolStateMachine: Equatable {
         actions.close.append(id)
     }
 
-    /// One attempt per waiting request, as far as the maximum and the back-off allow.
+    /// Starts one attempt per waiting request, as far as the maximum and the back-off allow.
     private mutating func connectAsNeeded(now: NIODeadline, _ actions: inout Actions) {
         guard lifecycle == .running, queue.count > connecting.count else { return }
         if let nextAttempt, now < nextAttempt {
@@ -291,7 +293,7 @@ struct PoolStateMachine: Equatable {
         }
         while queue.count > connecting.count {
             if openCount >= settings.maximumConnections {
-                // A waiting request may take none of the idle connections, or it would have; so the oldest of them makes room.
+                // No idle connection suits a waiting request, or it would have taken it; so close the oldest.
                 guard !idle.isEmpty else { return }
                 close(idle.removeFirst().id, &actions)
             }
@@ -333,7 +335,8 @@ struct PoolStateMachine: Equatable {
 
     // MARK: Shutdown
 
-    /// Refuses the new, fails what waits, closes what is idle, gives up what is being connected, lets run what runs.
+    /// Rejects new requests, fails waiting ones, closes idle connections, abandons attempts to connect; running
+    /// requests continue.
     mutating func shutDown() -> Actions {
         var actions = Actions()
         guard lifecycle == .running else {
@@ -349,7 +352,7 @@ struct PoolStateMachine: Equatable {
         return actions
     }
 
-    /// The grace of a shutdown is over: closes what still runs, too.
+    /// The grace period of a shutdown has ended: closes the connections of running requests too.
     mutating func closeAll() -> Actions {
         var actions = Actions()
         for id in leased.sorted(by: { $0.number < $1.number }) { close(id, &actions) }

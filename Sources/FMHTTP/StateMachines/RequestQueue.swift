@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// Requests that wait for a connection, first come, first served. Leaving from the middle costs no search.
+/// The requests that wait for a connection, in order of arrival. Removal from the middle needs no search.
 struct RequestQueue: Equatable {
     struct Entry: Equatable {
         let id: RequestID
@@ -8,9 +8,9 @@ struct RequestQueue: Equatable {
         let deadline: PoolStateMachine.QueueDeadline?
     }
 
-    /// A cancelled request leaves a hole, which is dropped when it comes to the front.
+    /// A removed request leaves a hole, which is dropped when it reaches the front.
     private var entries = CircularBuffer<Entry?>()
-    /// Where each request stands, counted from the first one ever.
+    /// The position of each request, counted from the first one ever.
     private var positions: [RequestID: Int] = [:]
     private var droppedCount = 0
 
@@ -29,7 +29,7 @@ struct RequestQueue: Equatable {
         return true
     }
 
-    /// Takes the first request that the condition holds for.
+    /// Removes and returns the first request that satisfies the condition.
     mutating func popFirst(where condition: (Entry) -> Bool = { _ in true }) -> Entry? {
         guard let entry = entries.lazy.compactMap({ $0 }).first(where: condition) else { return nil }
         remove(entry.id)

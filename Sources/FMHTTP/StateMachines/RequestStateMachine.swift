@@ -1,12 +1,12 @@
-/// One request and its response on one connection: what was sent, what has come, and what may be read next.
+/// One request and its response on one connection: what was sent, what has arrived, and whether to read.
 ///
-/// The two directions run side by side: a server may answer before the body is sent as a whole. Pure: time, channel and
-/// bytes are the shell's.
+/// Both directions run at the same time: a server may answer before the whole body is sent. Pure: time, channel and
+/// bytes belong to the caller.
 struct RequestStateMachine: Equatable {
     private enum Upload: Equatable {
-        /// A chunk is asked for and not yet there → `offered` while the channel is full, `done`.
+        /// A chunk was requested and has not arrived → `blocked` if the channel is full, `done`.
         case pulling(remaining: Int)
-        /// The channel is full; the next chunk is asked for when it is writable again → `pulling`.
+        /// The channel is full; the next chunk is requested when it is writable again → `pulling`.
         case blocked(remaining: Int)
         /// Everything is written.
         case done
@@ -20,7 +20,7 @@ struct RequestStateMachine: Equatable {
     }
 
     enum ChunkAction: Equatable {
-        /// Write it, then ask for the next one.
+        /// Write it, then request the next one.
         case writeAndPull
         /// Write it and wait until the channel is writable.
         case write
@@ -31,7 +31,8 @@ struct RequestStateMachine: Equatable {
     }
 
     enum EndAction: Equatable {
-        /// All is well. `isSent`: the request was written as a whole, so the connection is in step for another one.
+        /// The response is complete. `isSent`: the request was written completely, so the connection can take another
+        /// one.
         case succeed(isSent: Bool)
     }
 
@@ -41,12 +42,12 @@ struct RequestStateMachine: Equatable {
         var detail: String?
     }
 
-    /// What the exchange is waiting for, which says which time limit holds.
+    /// What the exchange is waiting for: this determines the time limit.
     enum Phase: Equatable {
         case sending
         case awaitingHead
         case receiving
-        /// The subscriber has asked for nothing: no limit but the total one.
+        /// The subscriber has no demand: only the total limit exists, and it stands still.
         case paused
     }
 
@@ -55,7 +56,7 @@ struct RequestStateMachine: Equatable {
     private var isPaused = false
     private let maximumBodyBytes: Int
 
-    /// - Parameter bodyLength: The bytes to send after the head; 0 when the head says it all.
+    /// - Parameter bodyLength: The bytes to send after the head; 0 if the head is all.
     init(bodyLength: Int, maximumBodyBytes: Int) {
         upload = bodyLength == 0 ? .done : .blocked(remaining: bodyLength)
         self.maximumBodyBytes = maximumBodyBytes
@@ -69,7 +70,7 @@ struct RequestStateMachine: Equatable {
         }
     }
 
-    /// What the server may have done if the exchange ends now.
+    /// What is known of the request on the server if the exchange ends now.
     var outcome: HTTPClientError.Outcome {
         switch download {
         case .head: .unknown
@@ -79,7 +80,7 @@ struct RequestStateMachine: Equatable {
 
     // MARK: Sending
 
-    /// The channel takes bytes. Returns whether to ask for a chunk.
+    /// The channel takes bytes again. Returns whether to request a chunk.
     mutating func becameWritable() -> Bool {
         switch upload {
         case .blocked(let remaining):
@@ -104,7 +105,8 @@ struct RequestStateMachine: Equatable {
             upload = .blocked(remaining: remaining - count)
             return .write
         case .blocked(let remaining):
-            // Nobody asked: a publisher that ignores demand. Its bytes are good, its order is kept by the channel.
+            // The chunk was not requested: the publisher ignores demand. It is written all the same; the channel keeps
+            // the order.
             guard count < remaining else {
                 upload = .done
                 return count == remaining ? .writeLast : .fail(Failure(code: .bodyLengthMismatch, outcome: outcome))
@@ -116,7 +118,7 @@ struct RequestStateMachine: Equatable {
         }
     }
 
-    /// The source has no more. Returns a failure when it is too early.
+    /// The source has finished. Returns a failure if it was too early.
     mutating func sourceEnded() -> Failure? {
         switch upload {
         case .done: nil
@@ -151,7 +153,7 @@ struct RequestStateMachine: Equatable {
 
     // MARK: Demand
 
-    /// All bytes of a read have been handed on. Returns whether to read again.
+    /// All bytes of a read have been delivered on. Returns whether to read again.
     mutating func readCompleted(subscriberWantsMore: Bool) -> Bool {
         switch download {
         case .head:
@@ -162,7 +164,7 @@ struct RequestStateMachine: Equatable {
         }
     }
 
-    /// The subscriber asks for more. Returns whether to read: only when nothing is being read already.
+    /// The subscriber has new demand. Returns whether to read: only if reading was paused.
     mutating func demanded() -> Bool {
         defer { isPaused = false }
         return isPaused

@@ -1,10 +1,11 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Bytes in, parts of one response out. A pure value: no channel, no lock; how the bytes are cut never matters.
+/// Parses one response: takes bytes, returns events. A pure value, without channel or lock; the result does not depend
+/// on how the bytes are split.
 ///
-/// It is strict where leniency lets two readers see two messages: bare line feeds, folded headers, both kinds of length,
-/// signs and blanks in numbers are refused ([RFC 9112](https://www.rfc-editor.org/rfc/rfc9112)).
+/// It is strict where leniency could let two parsers see two different messages: bare line feeds, folded headers, both
+/// kinds of length, signs and blanks in numbers are rejected ([RFC 9112](https://www.rfc-editor.org/rfc/rfc9112)).
 ///
 ///     begin(method) → append(bytes) → next() … head, body*, end   → isComplete; begin again
 struct ResponseParser {
@@ -14,7 +15,7 @@ struct ResponseParser {
     }
 
     enum Event: Equatable {
-        /// A 1xx head: the answer proper follows.
+        /// A 1xx head: the final response follows.
         case informational(HTTPResponseStatus)
         case head(HTTPResponseHead, Persistence, bodyLength: BodyLength)
         /// Never empty.
@@ -26,13 +27,13 @@ struct ResponseParser {
         case headTooLarge
         case tooManyHeaders
         case malformed(StaticText)
-        /// A record of TLS in place of the response: the port is one for HTTPS.
+        /// A TLS record instead of a response: the port is one for HTTPS.
         case tls
         /// The connection ended before the response did.
         case truncated
     }
 
-    /// What the head says of the connection's life after this response.
+    /// What the head says about the connection after this response.
     struct Persistence: Equatable {
         var keepsAlive: Bool
         /// `Keep-Alive: timeout=…`, in seconds.
@@ -71,7 +72,8 @@ struct ResponseParser {
     private var state = State.idle
     private var buffer = ByteBuffer()
     private var method = HTTPMethod.GET
-    /// Where the search for the end of the head goes on, so a head that comes byte by byte is still read once.
+    /// Where the search for the end of the head continues, so that a head that arrives byte by byte is scanned only
+    /// once.
     private var scanned = 0
     private var informationalCount = 0
 
@@ -83,7 +85,7 @@ struct ResponseParser {
     /// Whether a response has ended and none is expected.
     var isIdle: Bool { state == .idle }
 
-    /// Whether bytes are there that belong to no response: garbage, or an answer nobody asked for.
+    /// Whether there are bytes that belong to no response: garbage, or an answer without a request.
     var hasLeftover: Bool { state == .idle && buffer.readableBytes > 0 }
 
     /// Whether any byte of the expected response has arrived.
@@ -101,13 +103,13 @@ struct ResponseParser {
         if buffer.readableBytes == 0 {
             buffer = bytes
         } else {
-            // What was read of the buffer would else stay in memory for as long as every piece ends within a line.
+            // Otherwise consumed bytes would stay in memory as long as every piece ends within a line.
             buffer.discardReadBytes()
             buffer.writeImmutableBuffer(bytes)
         }
     }
 
-    /// The next event that the bytes so far allow, or `nil` when more are needed.
+    /// The next event that the bytes so far allow; `nil` when more are needed.
     mutating func next() throws(Problem) -> Event? {
         do {
             return try advance()
@@ -117,7 +119,8 @@ struct ResponseParser {
         }
     }
 
-    /// The peer has closed. Returns the end of a response that ends so.
+    /// The peer has closed the connection. Returns the end of a response that ends by that; throws if a response is
+    /// incomplete.
     mutating func finish() throws(Problem) -> Event? {
         switch state {
         case .idle, .failed:
@@ -131,7 +134,7 @@ struct ResponseParser {
         }
     }
 
-    /// What was read beyond a CONNECT response: the first bytes of the tunnel.
+    /// The bytes after a CONNECT response: the first bytes of the tunnel.
     mutating func takeLeftover() -> ByteBuffer {
         defer { buffer = ByteBuffer() }
         return buffer
@@ -163,7 +166,7 @@ struct ResponseParser {
                 return .body(bytes)
             case .chunkEnd:
                 guard let end: UInt16 = buffer.getInteger(at: buffer.readerIndex) else {
-                    // One wrong byte is enough to know; waiting for the second could be waiting for ever.
+                    // One wrong byte is enough; waiting for the second could take for ever.
                     if let byte: UInt8 = buffer.getInteger(at: buffer.readerIndex), byte != .carriageReturn {
                         throw .malformed("a chunk is longer than its size")
                     }
@@ -179,7 +182,7 @@ struct ResponseParser {
                     state = .idle
                     return .end
                 }
-                // Trailers carry nothing this client needs; they are read by the same rules and dropped.
+                // This client needs no trailers; they are parsed by the same rules and dropped.
                 try line.withUnsafeReadableBytes { bytes throws(Problem) in
                     var reader = HeadReader(bytes)
                     _ = try reader.field()
@@ -212,7 +215,7 @@ struct ResponseParser {
             rest = rest.dropFirst()
         }
         guard digits > 0 else { throw .malformed("a chunk size is not a number") }
-        // Extensions (RFC 9112 §7.1.1) say nothing to us; blanks before the semicolon are old practice.
+        // Extensions (RFC 9112 §7.1.1) are ignored; blanks before the semicolon are old practice.
         rest = rest.drop { $0 == .space || $0 == .tab }
         guard rest.isEmpty || rest.first == UInt8(ascii: ";") else { throw .malformed("a chunk size is not a number") }
         return size
@@ -245,7 +248,7 @@ struct ResponseParser {
         guard length <= limits.maximumHeadBytes else { throw .headTooLarge }
         let maximumCount = limits.maximumHeaderCount
         let head = try buffer.withUnsafeReadableBytes { bytes throws(Problem) in
-            // The blank line itself is left out: every line of the rest ends with CR LF.
+            // Without the blank line: every remaining line ends with CR LF.
             var reader = HeadReader(UnsafeRawBufferPointer(rebasing: bytes[..<(length - 2)]))
             return try reader.head(maximumHeaderCount: maximumCount)
         }
@@ -278,7 +281,7 @@ struct ResponseParser {
         let found = buffer.withUnsafeReadableBytes { bytes -> Int? in
             var index = start
             while index + 3 < bytes.count {
-                // Steps by what the last byte of the window allows: most bytes are neither CR nor LF.
+                // The last byte of the window determines the step: most bytes are neither CR nor LF.
                 switch bytes[index + 3] {
                 case .lineFeed:
                     if bytes[index] == .carriageReturn, bytes[index + 1] == .lineFeed,
@@ -299,12 +302,12 @@ struct ResponseParser {
         return found
     }
 
-    /// Something that is no HTTP at all (a TLS alert, an SSH banner) is known by its first bytes, not at the limit.
+    /// Rejects what is not HTTP (a TLS alert, an SSH banner) by its first bytes, instead of at the size limit.
     private func checkBeginning() throws(Problem) {
         let start = buffer.readableBytesView.prefix(7)
         if zip(start, "HTTP/1.".utf8).allSatisfy({ $0 == $1 }) { return }
         if start.first == 21 || start.first == 22 {
-            // An alert or a handshake, if the version of a record follows, whose first half is always 3 (RFC 8446 §5.1).
+            // An alert or a handshake, if a record's version follows, whose first byte is always 3 (RFC 8446 §5.1).
             guard let version = start.dropFirst().first else { return }
             if version == 3 { throw .tls }
         }
@@ -315,7 +318,7 @@ struct ResponseParser {
         of head: HTTPResponseHead,
         _ framing: FramingHeaders
     ) throws(Problem) -> BodyLength {
-        // Whatever the headers say: what they say is about another response (RFC 9110 §8.6, §9.3.6).
+        // The headers of these responses describe another one, so they are ignored (RFC 9110 §8.6, §9.3.6).
         if method == .HEAD || head.status == .noContent || head.status == .notModified { return .none }
         if method == .CONNECT, (200..<300).contains(head.status.code) { return .none }
         return try framing.bodyLength(version: head.version)
@@ -323,7 +326,7 @@ struct ResponseParser {
 }
 
 extension ResponseParser {
-    /// A text that is known when the program is compiled, so nothing a server sent can be in it.
+    /// A text that is known at compile time, so it cannot contain anything that a server sent.
     struct StaticText: ExpressibleByStringLiteral, Equatable, CustomStringConvertible {
         let description: String
         init(stringLiteral value: StaticString) { description = "\(value)" }

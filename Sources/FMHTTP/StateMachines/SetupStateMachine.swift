@@ -1,4 +1,5 @@
-/// From an open TCP connection to one that can carry requests: perhaps through a proxy's tunnel, perhaps by TLS.
+/// The steps from an open TCP connection to one that can carry requests: the proxy's tunnel if there is a proxy, and
+/// TLS if it is HTTPS.
 struct SetupStateMachine: Equatable {
     enum Action: Equatable {
         case sendConnect
@@ -35,8 +36,8 @@ struct SetupStateMachine: Equatable {
         return .sendConnect
     }
 
-    /// The proxy has answered. `hasLeftover`: it sent more than its answer, and whoever speaks first in a tunnel to an
-    /// HTTP server is not that server.
+    /// The proxy has answered. `hasLeftover`: bytes follow its answer. In a tunnel to an HTTP server the server never
+    /// sends first, so they are an error.
     mutating func proxyAnswered(status: UInt, hasLeftover: Bool) -> Action {
         switch status {
         case 200..<300 where !hasLeftover: return tunnelReady()
@@ -50,12 +51,12 @@ struct SetupStateMachine: Equatable {
         end(.fail(.proxyFailure, detail: "the proxy's answer is not valid HTTP"))
     }
 
-    /// `refusal`: what is wrong with the server's certificate, when it is not accepted.
+    /// `refusal`: why the server's certificate is not accepted; `nil` if it is.
     mutating func handshakeCompleted(refusal: PeerCheck.Refusal?) -> Action {
         end(refusal.map { .fail($0.code, detail: $0.detail) } ?? .succeed)
     }
 
-    /// The server or the proxy has closed the connection. `nil` when that was after the end.
+    /// The server or the proxy has closed the connection. `nil` if the set-up had ended before.
     mutating func closed() -> Action? {
         switch state {
         case .opening: end(.fail(.connectFailed, detail: "the connection was closed at once"))
@@ -65,7 +66,7 @@ struct SetupStateMachine: Equatable {
         }
     }
 
-    /// An error of a lower layer, or the deadline. Returns whether it is the first end.
+    /// An error of a lower layer, or the deadline. Returns whether the set-up had not ended before.
     mutating func failed() -> Bool {
         defer { state = .ended }
         return state != .ended

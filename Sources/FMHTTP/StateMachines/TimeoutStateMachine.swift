@@ -1,9 +1,9 @@
 internal import NIOCore
 
-/// Which time limit holds now, with one timer for all.
+/// Determines the current time limit of an exchange, with one timer for all limits.
 ///
-/// A timer is not moved each time a limit does: limits move several times per request, timers cost. One timer is left
-/// to fire, and on firing it asks here whether the limit of *now* has passed and when to ask again.
+/// The timer is not moved with the limits: they move several times per request, and timers are costly. It fires, and
+/// then `fired` decides whether the *current* limit has passed and when to fire next.
 struct TimeoutStateMachine: Equatable {
     enum FireAction: Equatable {
         case expired(HTTPClientError.Code)
@@ -13,13 +13,13 @@ struct TimeoutStateMachine: Equatable {
 
     private var limit: (code: HTTPClientError.Code, deadline: NIODeadline)?
     private var total: NIODeadline?
-    /// When more bytes must have come.
+    /// The time at which more bytes must have arrived.
     private var rate: NIODeadline?
-    /// Since when a body is awaited.
+    /// The time from which a body is awaited.
     private var bodyBegan: NIODeadline?
     private var scheduled: NIODeadline?
     private var phase: RequestStateMachine.Phase?
-    /// While the subscriber asks for nothing, the limit of the whole stands still, too: nobody waits for the server then.
+    /// While the subscriber has no demand, the total limit stands still too, since nothing waits for the server then.
     private var pauseBegan: NIODeadline?
     private var pausedTime = TimeAmount.zero
 
@@ -30,9 +30,9 @@ struct TimeoutStateMachine: Equatable {
             && a.pausedTime == b.pausedTime
     }
 
-    /// The exchange is in this phase, and something has just moved. Returns when to set a timer, if one is needed.
+    /// The exchange is in this phase, and progress was just made. Returns when to set a timer, if one is needed.
     ///
-    /// - Parameter bodyBytes: how many bytes of the response's body have come.
+    /// - Parameter bodyBytes: The bytes of the response's body that have arrived.
     mutating func progressed(
         to phase: RequestStateMachine.Phase,
         bodyBytes: Int = 0,
@@ -49,7 +49,7 @@ struct TimeoutStateMachine: Equatable {
         rate = phase == .receiving ? rateDeadline(bodyBytes: bodyBytes, limits: limits, now: now) : nil
         switch phase {
         case .awaitingHead:
-            // Progress without a head (a 1xx, half a head) does not prolong the wait.
+            // Progress without a complete head (a 1xx, half a head) does not prolong the wait.
             if previous != .awaitingHead { limit = limits.firstByte.map { (.firstByteTimeout, now.advanced(by: $0)) } }
         case .sending, .receiving:
             limit = limits.idle.map { (.idleTimeout, now.advanced(by: $0)) }
@@ -82,7 +82,7 @@ struct TimeoutStateMachine: Equatable {
         guard let rate = limits.minimumRate, let idle = limits.idle else { return nil }
         let began = bodyBegan ?? now
         bodyBegan = began
-        // Twice, so that a body that stops is told as one that stopped. All pauses are within the body.
+        // Twice, so that a body that stops fails with the idle timeout instead. All pauses fall within the body.
         return began.advanced(by: idle).advanced(by: idle).advanced(by: TimeAmount(bytes: bodyBytes, at: rate))
             .advanced(by: pausedTime)
     }

@@ -1,19 +1,19 @@
-/// The connections of a receiver, and which of them goes when there are too many.
+/// The connections of a receiver, and the choice of the one to close when there are too many.
 ///
-/// Anybody can connect, and need not say anything. What a connection is worth shows with its first request that proves itself; until
-/// then it is a stranger's, and the one that has been here longest makes room for the next: a host that has something to deliver
-/// does so at once.
+/// Anyone can connect and send nothing. A connection counts as authenticated from its first request with the secret and
+/// the mark. When there are too many, the oldest unauthenticated one is closed in favour of the new one, because a host
+/// that has a delivery sends it at once.
 struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable {
     enum Admission {
         case admitted
-        /// The other one has to be closed, and is not counted any more.
+        /// The other connection must be closed; it is not counted any more.
         case admittedInsteadOf(Connection)
         case turnedAway
     }
 
     private struct Place {
         let connection: Connection
-        /// Counted in the order of arrival.
+        /// The position in the order of arrival.
         let number: Int
         var hasProvedItself = false
     }
@@ -22,7 +22,7 @@ struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable
     private var places: [ID: Place] = [:]
     private var lastNumber = 0
 
-    /// - Parameter limit: how many there may be.
+    /// - Parameter limit: the largest number of connections.
     init(limit: Int) {
         self.limit = limit
     }
@@ -45,7 +45,7 @@ struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable
         return admission
     }
 
-    /// Its request has the secret and the mark: it stays.
+    /// Called when a request on it has the secret and the mark: the connection will not be closed for others.
     mutating func provedItself(_ id: ID) { places[id]?.hasProvedItself = true }
 
     mutating func left(_ id: ID) { places[id] = nil }

@@ -1,10 +1,10 @@
 import FMData
 import NIOCore
 
-/// Holds hints back for a moment, so that an import of a thousand rows, each in a delivery of its own, is one hint: for each table
-/// so long from its first hint on.
+/// Delays hints for a moment, so that an import of a thousand rows, each in a delivery of its own, becomes one hint.
+/// The delay of a table begins with its first hint.
 struct HintCoalescer {
-    /// What hints have in common that can be one.
+    /// Hints with the same subject can be merged.
     struct Subject: Hashable, Sendable {
         var database: String
         var table: String?
@@ -19,7 +19,7 @@ struct HintCoalescer {
 
     enum Action: Equatable {
         case none
-        /// Call ``due(_:)`` then.
+        /// When to call ``due(_:)``.
         case schedule(Subject, at: NIODeadline)
     }
 
@@ -40,10 +40,10 @@ struct HintCoalescer {
         return .none
     }
 
-    /// The time of a subject has come: its hint, unless it has been let go.
+    /// The delay of a subject is over. Returns its hint; `nil` if ``all()`` has returned it.
     mutating func due(_ subject: Subject) -> DataAPI.ChangeHint? { held.removeValue(forKey: subject) }
 
-    /// Lets all go that it holds, the oldest first.
+    /// Returns and removes all delayed hints, the oldest first.
     mutating func all() -> [DataAPI.ChangeHint] {
         defer { held = [:] }
         return held.values.sorted { $0.receivedAt < $1.receivedAt }
@@ -51,10 +51,10 @@ struct HintCoalescer {
 }
 
 extension DataAPI.ChangeHint {
-    /// Beyond so many, single records are of no help: a look is cheaper.
+    /// With more than so many rows the ids are dropped: polling the table is cheaper than reading single records.
     private static let mostRowIDs = 1_000
 
-    /// Both as one, of the same database and table.
+    /// Merges two hints of the same database and table.
     func joined(with other: Self) -> Self {
         var joined = self
         joined.rowIDs = nil
@@ -66,7 +66,7 @@ extension DataAPI.ChangeHint {
         return joined
     }
 
-    /// Puts a hint behind those that wait, or into the one of them that it can be one with.
+    /// Appends a hint to the waiting ones, or merges it with the one of the same subject.
     static func queue(_ waiting: inout [Self], _ hint: Self) {
         let subject = HintCoalescer.Subject(hint)
         if let place = waiting.firstIndex(where: { HintCoalescer.Subject($0) == subject }) {

@@ -1,8 +1,8 @@
 public import FMData
 public import Foundation
 
-/// Judges the requests that come in at a receiver: which status to answer, and what a delivery hints at. It knows no network, so it
-/// serves behind any web framework:
+/// Checks the requests to a receiver: the status to answer, and the hint of a delivery. It does no I/O, so it works
+/// with any web framework:
 ///
 ///     router.post("/**") { request, context in
 ///         let body = try await request.body.collect(upTo: 1 << 20)
@@ -16,18 +16,18 @@ public import Foundation
 ///         return HTTPResponse.Status(code: verdict.status)
 ///     }
 ///
-/// What a delivery says is taken for a hint and no more. FileMaker signs nothing, sends text that is no JSON now and then, and says
-/// of a deletion little or nothing. A delivery that proves itself is therefore never refused, whatever its body: the server would
-/// send it again for ever, and everything behind it would wait.
+/// A delivery is only taken as a hint. FileMaker signs nothing, now and then sends text that is no JSON, and says
+/// little or nothing about a deletion. So a delivery that has the secret and the mark is never rejected, whatever its
+/// body: the server would send it again for ever, and all later deliveries would wait.
 public struct WebhookDecoder: Sendable {
-    /// What to do about a request.
+    /// The answer to a request, and its hint.
     public struct Verdict: Sendable, Hashable {
-        /// The HTTP status to answer, with an empty body: 200 for what proves itself, else 401 or 404.
+        /// The HTTP status to answer, with an empty body: 200 if the request is authenticated, else 401 or 404.
         public var status: Int
-        /// What the delivery hints at; `nil` for requests that are refused.
+        /// The hint of the delivery; `nil` for rejected requests.
         public var hint: DataAPI.ChangeHint?
 
-        /// A verdict of your own making, for tests and doubles.
+        /// A verdict, for tests and test doubles.
         public init(status: Int, hint: DataAPI.ChangeHint? = nil) {
             self.status = status
             self.hint = hint
@@ -36,19 +36,19 @@ public struct WebhookDecoder: Sendable {
 
     private let key: WebhookKey
 
-    /// - Parameter key: what deliveries must prove themselves by.
+    /// - Parameter key: the mark and the secret that deliveries must have.
     public init(key: WebhookKey) {
         self.key = key
     }
 
-    /// Judges a request.
+    /// Checks a request and reads its hint.
     ///
     /// - Parameters:
     ///   - method: the HTTP method. Deliveries are POSTs.
-    ///   - path: the path of the request, percent-encoded as it came. What stands before the mark does not matter.
-    ///   - headers: names and values; the case of a name does not matter.
-    ///   - body: the body, or `nil` when there was more of it than you take: a hint at the table then.
-    ///   - receivedAt: when it came.
+    ///   - path: the path of the request, percent-encoded as received. The segments before the mark are ignored.
+    ///   - headers: names and values; the case of a name is ignored.
+    ///   - body: the body, or `nil` if it was larger than your limit: then the hint is about the whole table.
+    ///   - receivedAt: the time of arrival.
     public func verdict(
         method: String,
         path: String,
@@ -61,24 +61,25 @@ public struct WebhookDecoder: Sendable {
         return Verdict(status: status, hint: hint(at: place, body, receivedAt))
     }
 
-    /// What the head of a request alone decides: 404 for another method, path or mark, 401 for a wrong secret, else 200.
+    /// The status by the head of a request alone: 404 for another method, path or mark, 401 for a wrong secret, else
+    /// 200.
     func status(method: String, path: String, headers: [(name: String, value: String)]) -> Int {
         guard method == "POST", place(path) != nil else { return 404 }
         let name = WebhookKey.header.lowercased()
         let given = headers.filter { $0.name.lowercased() == name }
-        // One at least, and none that is wrong.
+        // At least one, and all must be right.
         guard !given.isEmpty, given.allSatisfy({ key.secret.isEqualInConstantTime(to: $0.value) }) else { return 401 }
         return 200
     }
 
-    // MARK: Where it came
+    // MARK: Path
 
     private struct Place {
         var database: String
         var table: String?
     }
 
-    /// What stands behind the mark; `nil` when there is no mark, or no database behind it.
+    /// The segments after the mark; `nil` when there is no mark, or no database after it.
     private func place(_ path: String) -> Place? {
         let written = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
         let segments = written.compactMap(\.removingPercentEncoding)
@@ -91,7 +92,7 @@ public struct WebhookDecoder: Sendable {
         return Place(database: database, table: rest.dropFirst().first)
     }
 
-    // MARK: What it says
+    // MARK: Body
 
     private func hint(at place: Place, _ body: [UInt8]?, _ receivedAt: Date) -> DataAPI.ChangeHint {
         let delivery = body.flatMap { try? FMDecoder().decode(WebhookDelivery.self, from: $0) }
@@ -107,11 +108,11 @@ public struct WebhookDecoder: Sendable {
             hint.table = nil
             hint.isSchema = true
         } else if place.table == nil || delivery.isAbout(place.table) {
-            // The hook was made for this very name; a context may cut it short.
+            // The webhook was made for this very name; a context may shorten it.
             hint.table = place.table ?? table
             hint.rowIDs = delivery.rowIDs
         } else {
-            // The path and the body do not agree, so neither is believed.
+            // Path and body disagree, so neither is trusted.
             hint.table = nil
         }
         return hint

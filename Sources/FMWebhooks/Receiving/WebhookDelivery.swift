@@ -2,10 +2,10 @@ import Foundation
 
 /// The body of a delivery: the result of an OData query over the rows of one operation.
 ///
-/// Source: recorded deliveries; the Claris OData guide says nothing of them.
+/// Source: recorded deliveries; the Claris OData guide does not describe them.
 struct WebhookDelivery: Decodable {
     private struct Row: Decodable {
-        /// `nil` where it cannot be known: a key of the table's own tells no ROWID.
+        /// `nil` if it is unknown: a row addressed by the table's own key has no ROWID in its URL.
         var rowID: Int?
 
         init(from decoder: any Decoder) throws {
@@ -13,7 +13,7 @@ struct WebhookDelivery: Decodable {
             rowID = members.integer("rowid") ?? members.first("@odata.id", "@id", as: String.self).flatMap(Self.rowID)
         }
 
-        /// The 2 of `fmi/odata/v4/Harbor/Vessels(ROWID=2)`.
+        /// Returns the 2 of `fmi/odata/v4/Harbor/Vessels(ROWID=2)`.
         private static func rowID(in url: String) -> Int? {
             guard url.last == ")", let opening = url.lastIndex(of: "(") else { return nil }
             let key = url[url.index(after: opening)...].dropLast()
@@ -22,9 +22,9 @@ struct WebhookDelivery: Decodable {
         }
     }
 
-    /// What follows the `#` of the context: a table, and in parentheses the fields.
+    /// The part of the context after `#`: a table, and the fields in parentheses.
     private let fragment: Substring?
-    /// The ids of all rows; `nil` when there are none, one is unknown, or it is -1, which stands for the whole table.
+    /// The ids of all rows; `nil` when there are none, one is unknown, or one is -1, which stands for the whole table.
     let rowIDs: [Int]?
 
     init(from decoder: any Decoder) throws {
@@ -42,7 +42,7 @@ struct WebhookDelivery: Decodable {
         return name.removingPercentEncoding ?? String(name)
     }
 
-    /// Whether the context names this table, whose own name may have parentheses.
+    /// Whether the context names this table; the table's name may itself have parentheses.
     func isAbout(_ name: String?) -> Bool {
         guard let name = name?.lowercased(), let fragment = fragment?.lowercased() else { return false }
         for text in [fragment, fragment.removingPercentEncoding ?? fragment] where text.hasPrefix(name) {

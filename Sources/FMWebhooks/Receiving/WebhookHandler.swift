@@ -1,8 +1,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// One connection of a receiver: judges each request by its head, collects what is worth it, answers, and only then hands over what
-/// has come. Confined to its event loop; NIO's pipelining handler sees to it that the next request comes only after the answer.
+/// One connection of a receiver: checks each request by its head, collects the body of an authenticated one, answers,
+/// and only then passes the delivery to the receiver. Confined to its event loop; NIO's pipelining handler passes the
+/// next request only after the answer.
 final class WebhookHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -11,16 +12,16 @@ final class WebhookHandler: ChannelInboundHandler {
         /// Between requests.
         case idle
         case receiving(HTTPRequestHead, Body)
-        /// It has been refused, and what still comes of it is dropped. To close at once could take the refusal away from a server
-        /// that is still sending.
+        /// The request was rejected, and the rest of it is dropped. Closing at once could destroy the answer before a
+        /// server that is still sending reads it.
         case discarding
         case closing
     }
 
-    /// As much of a body as is kept.
+    /// The body, as far as it is kept.
     private struct Body {
         var bytes = ByteBuffer()
-        /// There was more than is kept.
+        /// Whether the body exceeded the limit; then no byte of it is kept.
         var isTooLong = false
     }
 
@@ -32,7 +33,7 @@ final class WebhookHandler: ChannelInboundHandler {
         self.receiver = receiver
     }
 
-    /// What a connection is read by.
+    /// Adds the handlers of a connection to its pipeline.
     static func add(to pipeline: ChannelPipeline.SynchronousOperations, for receiver: WebhookReceiver) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderListSize = receiver.configuration.maximumHeadBytes
@@ -65,7 +66,7 @@ final class WebhookHandler: ChannelInboundHandler {
         switch (Self.unwrapInboundIn(data), state) {
         case (.head(let head), .idle): received(head, context)
         case (.body(var part), .receiving(let head, var body)):
-            // Both owners are let go first, so that the buffer is appended to and not copied.
+            // The state lets go of its copy of the buffer first, so that appending does not copy it.
             state = .closing
             if body.bytes.readableBytes + part.readableBytes > receiver.configuration.maximumBodyBytes {
                 body = Body(isTooLong: true)
@@ -100,7 +101,7 @@ final class WebhookHandler: ChannelInboundHandler {
     }
 
     private func accept(_ head: HTTPRequestHead, _ body: Body, _ context: ChannelHandlerContext) {
-        // Ready before the answer leaves: the pipelining handler may hand on the next request at once.
+        // Set before the answer is written: the pipelining handler may pass the next request at once.
         state = head.isKeepAlive ? .idle : .closing
         startTimer(context)
         let isLast = !head.isKeepAlive
@@ -132,7 +133,7 @@ final class WebhookHandler: ChannelInboundHandler {
         return context.writeAndFlush(Self.wrapOutboundOut(.end(nil)))
     }
 
-    /// The time for a request begins.
+    /// Starts the time limit of the next request.
     private func startTimer(_ context: ChannelHandlerContext) {
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         timer?.cancel()

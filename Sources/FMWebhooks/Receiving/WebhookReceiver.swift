@@ -8,60 +8,62 @@ import NIOPosix
 import NIOSSL
 public import OpenCombine
 
-/// A small web server that takes in the webhooks of FileMaker Server 22.0.4 and later, and publishes what they hint at.
+/// A small web server that receives the webhooks of FileMaker Server 22.0.4 and later, and publishes hints about
+/// changes.
 ///
 ///     let receiver = WebhookReceiver(key: key, configuration: .init(host: "0.0.0.0", port: 8055)) { hint in
 ///         database.changed(hint)
 ///     }
 ///     try await receiver.start()
 ///
-/// Every delivery that proves itself by the ``WebhookKey`` is answered 200 before anything is done with it; a wrong secret is
-/// answered 401 and a wrong path 404. Hints of one table that come close together are one hint.
+/// Every delivery that has the mark and the secret of the ``WebhookKey`` is answered 200 before it is processed; a
+/// wrong secret is answered 401 and a wrong path 404. Hints of one table that arrive close together become one hint.
 ///
-/// What comes in is a reason to look, no more: go on looking now and then, since hooks get stuck, are deleted, and miss what
-/// truncates a table.
+/// A hint is only a reason to poll: keep polling now and then, since webhooks get stuck, are deleted, and do not report
+/// when a table is truncated.
 public final class WebhookReceiver: Sendable {
-    /// Certificate and key of a receiver that speaks TLS. Servers are said to demand neither TLS nor, with it, a certificate of a
-    /// known authority, but that is not documented.
+    /// The certificate and key of a receiver that uses TLS. Servers are said to require neither TLS nor, with it, a
+    /// certificate of a known authority, but that is not documented.
     public struct TLSFiles: Sendable, Hashable {
-        /// A PEM file: the certificate, with those that vouch for it behind it.
+        /// The path of a PEM file with the certificate, followed by its intermediate certificates.
         public var certificate: String
-        /// A PEM file with the private key, without a passphrase.
+        /// The path of a PEM file with the private key, without a passphrase.
         public var key: String
 
-        /// The two files, which are read at the start.
+        /// The paths of the two files. They are read by ``WebhookReceiver/start()``.
         public init(certificate: String, key: String) {
             self.certificate = certificate
             self.key = key
         }
     }
 
-    /// How a receiver behaves.
+    /// The settings of a receiver.
     public struct Configuration: Sendable {
         /// The address to listen on. The default, `127.0.0.1`, is for a server on the same machine or a proxy in front;
-        /// `0.0.0.0` listens on all.
+        /// `0.0.0.0` listens on all addresses.
         public var host: String
-        /// The port. The default, 0, lets the system choose.
+        /// The port. The default, 0, lets the system choose one.
         public var port: Int
-        /// What it shows over TLS. The default, `nil`, is plain HTTP.
+        /// The certificate for TLS. The default, `nil`, is plain HTTP.
         public var tls: TLSFiles?
-        /// How many bytes of a body are kept. Of a longer one the rest is dropped, and it hints at its whole table. The default
-        /// is 1 MiB.
+        /// The largest body that is kept, in bytes. A longer one is dropped, and its hint is about the whole table. The
+        /// default is 1 MiB.
         public var maximumBodyBytes: Int
-        /// The greatest head of a request, in bytes; the connection of one that has more is closed. The default is 16 KiB.
+        /// The largest head of a request, in bytes; a connection that sends more is closed. The default is 16 KiB.
         public var maximumHeadBytes: Int
-        /// How many connections may be open at once. When there is one too many, that of a stranger is closed who has been connected
-        /// longest without a request that proves itself; only when all have proved themselves it is the new one. So nobody who
-        /// connects and says nothing keeps a host out. The default is 64.
+        /// The largest number of open connections. A new one beyond it replaces the oldest connection that has not yet
+        /// sent an authenticated request; if there is none, the new one is closed. So connections that send nothing
+        /// cannot keep a host out. The default is 64.
         public var maximumConnections: Int
-        /// How long a connection may take to bring a request, from the one before or from its beginning. The default is 30 s.
+        /// How long a connection may take to send a request, counted from the one before or from its beginning. The
+        /// default is 30 s.
         public var requestTimeout: Duration
-        /// How long the first hint of a table waits for others of it. The default is 100 ms.
+        /// How long the first hint of a table waits for more hints of the table. The default is 100 ms.
         public var coalescing: Duration
-        /// Gets one line for each request that is refused, without its path, its headers and its body. The default is none.
+        /// Receives one line for each rejected request, without its path, headers and body. The default is none.
         public var logger: Logger?
 
-        /// A configuration; see the properties.
+        /// A configuration; each property documents its part and its default.
         public init(
             host: String = "127.0.0.1",
             port: Int = 0,
@@ -85,15 +87,15 @@ public final class WebhookReceiver: Sendable {
         }
     }
 
-    /// What has come in so far.
+    /// The numbers of requests so far.
     public struct Counters: Sendable, Hashable {
         /// Deliveries answered 200.
         public var accepted = 0
         /// Requests answered 401 or 404.
         public var refused = 0
-        /// Of the accepted ones, those that had more body than was kept.
+        /// The accepted deliveries whose body exceeded the limit.
         public var tooLong = 0
-        /// Connections that were closed since there were too many, those of strangers that made room included.
+        /// Connections closed because there were too many, including those that were replaced by a new one.
         public var turnedAway = 0
     }
 
@@ -112,12 +114,13 @@ public final class WebhookReceiver: Sendable {
     private let broadcast = Broadcast(queueing: DataAPI.ChangeHint.queue)
     private let state: NIOLockedValueBox<State>
 
-    /// A receiver. It listens from ``start()`` on.
+    /// A receiver. It listens after ``start()``.
     ///
     /// - Parameters:
-    ///   - key: what deliveries must prove themselves by; the same that a ``WebhookRegistrar`` registers.
-    ///   - configuration: where it listens, and its limits.
-    ///   - onHint: is called with each hint, one after the other, on a background thread. ``hints`` publishes the same.
+    ///   - key: the mark and the secret that deliveries must have; the same that a ``WebhookRegistrar`` registers.
+    ///   - configuration: the address, and the limits.
+    ///   - onHint: is called with each hint, one after the other, on a background thread. ``hints`` publishes the same
+    ///     hints.
     public convenience init(
         key: WebhookKey,
         configuration: Configuration = Configuration(),
@@ -150,42 +153,42 @@ public final class WebhookReceiver: Sendable {
         state.withLockedValue { $0.listener }?.close(promise: nil)
     }
 
-    /// What deliveries hint at, for as long as the receiver listens.
+    /// The hints of deliveries, as long as the receiver listens.
     ///
-    /// Publishes a hint for each table that may have changed, then finishes when the receiver stops. Hints from before the
-    /// subscription are not repeated. While a subscriber asks for nothing, hints of one table become one, so none is lost and the
-    /// queue stays short.
+    /// Publishes a hint for each table that may have changed, and finishes when the receiver stops. Hints from before
+    /// the subscription are not repeated. While a subscriber has no demand, hints of one table are merged, so none is
+    /// lost and the queue stays short.
     ///
-    /// Values arrive on the main actor for those who subscribe there, else on a background thread, one after the other. Cancelling
-    /// ends the subscription, not the receiver.
+    /// Values arrive on the main actor if it is subscribed there, else on a background thread, one after the other.
+    /// Cancelling ends the subscription, not the receiver.
     public var hints: AnyPublisher<DataAPI.ChangeHint, Never> { broadcast.publisher }
 
-    /// What has come in so far.
+    /// The numbers of requests so far.
     public var counters: Counters { state.withLockedValue(\.counters) }
 
-    /// How many connections are open: for tests.
+    /// The number of open connections, for tests.
     var connectionCount: Int { state.withLockedValue(\.connections.count) }
 
-    /// The port it listens on; `nil` when it does not listen.
+    /// The port that it listens on; `nil` when it does not listen.
     public var port: Int? { state.withLockedValue(\.listener)?.localAddress?.port }
 
     // MARK: Listening
 
-    /// Why a receiver cannot listen.
+    /// The reason why a receiver cannot listen.
     public struct StartError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
-        /// What is wrong, in one line.
+        /// The reason, in one line.
         public var description: String
-        /// The same: what `localizedDescription` says.
+        /// The same text, for `localizedDescription`.
         public var errorDescription: String? { description }
 
-        /// An error of your own making, for tests and doubles.
+        /// An error, for tests and test doubles.
         public init(_ description: String) { self.description = description }
     }
 
-    /// Begins to listen, and returns when it does. A receiver starts once.
+    /// Begins to listen, and returns when it does. A receiver can be started once.
     ///
-    /// Throws ``StartError`` when the port is taken, the address is none of this machine, the certificate cannot be shown, or it was
-    /// started before.
+    /// Throws ``StartError`` if the port is in use, the address does not belong to this machine, the certificate cannot
+    /// be used, or the receiver was started before.
     public func start() async throws(StartError) {
         let isFirst = state.withLockedValue { state in
             defer { state.hasStarted = true }
@@ -203,11 +206,11 @@ public final class WebhookReceiver: Sendable {
             if !state.isStopped { state.listener = listener }
             return !state.isStopped
         }
-        // It was stopped meanwhile.
+        // The receiver was stopped meanwhile.
         if !isWanted { try? await listener.close().get() }
     }
 
-    /// Closes the socket and all connections, hands over the hints that it holds, and finishes ``hints``. A second call does
+    /// Closes the socket and all connections, publishes the delayed hints, and finishes ``hints``. A second call does
     /// nothing.
     public func stop() async {
         let (channels, hints) = state.withLockedValue { state in
@@ -233,7 +236,7 @@ public final class WebhookReceiver: Sendable {
             }
     }
 
-    /// False for a connection too many. Another one may have to make room for it.
+    /// Registers a connection, perhaps closing another one for it. Returns `false` if there are too many.
     func admit(_ channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let admission = state.withLockedValue { state in
@@ -254,7 +257,7 @@ public final class WebhookReceiver: Sendable {
         return true
     }
 
-    /// Without the goodbye of TLS, for whose answer a stranger could let one wait.
+    /// Closes without the close_notify of TLS: the other side could delay its answer to that.
     private static func closeAbruptly(_ channel: any Channel) {
         channel.eventLoop.execute {
             if let tls = try? channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self) {
@@ -286,13 +289,13 @@ public final class WebhookReceiver: Sendable {
         state.withLockedValue { $0.connections.provedItself(id) }
     }
 
-    /// A request was refused.
+    /// A request was rejected.
     func refused(status: Int) {
         state.withLockedValue { $0.counters.refused += 1 }
         configuration.logger?.notice("webhook refused", metadata: ["status": "\(status)"])
     }
 
-    /// A delivery was answered. Its body is `nil` when there was too much of it.
+    /// A delivery was answered. Its body is `nil` if it exceeded the limit.
     func answered(path: String, headers: [(name: String, value: String)], body: [UInt8]?) {
         let verdict = decoder.verdict(
             method: "POST",
@@ -316,7 +319,7 @@ public final class WebhookReceiver: Sendable {
 }
 
 extension TimeAmount {
-    /// A duration in nanoseconds; the greatest there is for one that has more.
+    /// Converts a duration to nanoseconds. Below the range it becomes 0, above it half of the greatest `Int64`.
     init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,10 +1,10 @@
 import FMData
 
-/// A webhook as a server tells of it, in either of the two spellings on record.
+/// A webhook as a server describes it, in either of the two recorded spellings.
 ///
 /// Source: Claris OData guide, "Get all webhooks"; recorded answers.
 struct RegisteredWebhook: Hashable, Sendable {
-    /// What has not been delivered yet.
+    /// An operation that has not been delivered yet.
     struct Pending: Hashable, Sendable {
         var operation: String
         var attempts: Int
@@ -12,11 +12,11 @@ struct RegisteredWebhook: Hashable, Sendable {
         var errorMessage: String
     }
 
-    /// Good for as long as nobody deletes a hook: the lowest free one is given to the next.
+    /// Valid only until a webhook is deleted: the next new one gets the lowest free id.
     var id: Int
     var url: String
     var table: String
-    /// `nil` where the server does not tell.
+    /// `nil` if the server does not return them.
     var headers: [String: String]?
     var select: String?
     var filter: String?
@@ -56,23 +56,23 @@ extension RegisteredWebhook.Pending: Decodable {
 
 // MARK: Answers
 
-/// What a call about webhooks came to.
+/// The result of a call about webhooks.
 enum WebhookAnswer: Equatable {
-    /// `Webhook.GetAll`: every hook of the database, whoever made it.
+    /// `Webhook.GetAll`: every webhook of the database, including those of other programs.
     case hooks([RegisteredWebhook])
-    /// `Webhook.Get`; `nil` when there is none of that id.
+    /// `Webhook.Get`; `nil` if there is none with that id.
     case hook(RegisteredWebhook?)
     /// `Webhook.Add`, `Webhook.Delete`
     case done
-    /// The server has understood the call and refused it.
+    /// The server understood the call and rejected it.
     case refused(status: Int, reason: String)
-    /// There is no good answer: whether it was carried out is not known.
+    /// There is no usable answer: whether the call was carried out is unknown.
     case failed(reason: String)
 }
 
 extension WebhookAnswer {
     private struct List: Decodable {
-        /// One that cannot be read is none of ours.
+        /// An unreadable element becomes `nil`: it is not a webhook of this library.
         private struct Element: Decodable {
             var hook: RegisteredWebhook?
 
@@ -112,7 +112,7 @@ extension WebhookAnswer {
         }
     }
 
-    /// What a call came to, by its kind and the answer.
+    /// The result of a call, by its kind and the answer.
     init(_ call: RegistrarStateMachine.Call, _ result: Result<ODataAnswer, FMRest.APIError>) {
         switch result {
         case .failure(let error): self = .failed(reason: "\(error)")

@@ -1,33 +1,34 @@
 import FMData
 import NIOCore
 
-/// Sees to it that the hooks which are wanted are on the server, and no others of its own.
+/// Keeps the wanted webhooks registered on the server, and deletes its own other ones.
 ///
-/// A round looks at the list, and then deletes and adds what is needed, one call after the other:
+/// A round reads the list, and then deletes and adds what is needed, one call after the other:
 ///
 ///     looking ─┬─ all fits ────────────────→ resting ─→ looking …
 ///              ├─ something is missing ────→ pausing ─→ looking again ─→ working ─→ resting …
 ///              └─ too many, or they differ → working ─→ resting …
 ///
-/// What makes it careful is what servers do. The first list after idleness may be empty although there are hooks, so nothing is
-/// added that is not missing from two lists, ten seconds apart; at the start there are always two. Ids go from hook to hook, so none
-/// is remembered, and each is looked up by itself right before it is deleted: only what has the mark of this registrar in its URL
-/// goes. There is no update: what differs is deleted and added. A call that fails ends the round; the next one begins with a look,
-/// so what an unknown outcome has come to is seen before anything is repeated.
+/// It is careful because of the servers' behaviour. The first list after idleness may be empty although there are
+/// webhooks, so a webhook is added only if it is missing from two lists, ten seconds apart; at the start there are
+/// always two. Ids are reused, so none is remembered, and each webhook is read by itself right before it is deleted:
+/// only one with the mark of this registrar in its URL is deleted. There is no update: a webhook that differs is
+/// deleted and added. A call that fails ends the round; the next one begins with a list, so the effect of a call with
+/// an unknown outcome is seen before anything is repeated.
 struct RegistrarStateMachine {
     struct Settings {
         var wanted: [WantedWebhook]
-        /// What the URLs of its own hooks have in their paths.
+        /// The mark in the paths of its own webhooks' URLs.
         var mark: String
-        /// Between two looks that must agree.
+        /// The time between two lists that must agree.
         var confirmation = TimeAmount.seconds(10)
-        /// Between two rounds.
+        /// The time between two rounds.
         var interval = TimeAmount.minutes(5)
-        /// After the first failure; twice as long after each further one, until it is the interval.
+        /// The pause after the first failure; it doubles after each further one, up to the interval.
         var firstPause = TimeAmount.seconds(5)
-        /// How long an end may take.
+        /// The time limit for deleting the webhooks at the end.
         var patience = TimeAmount.seconds(30)
-        /// From how many attempts of one delivery on a hook counts as stuck.
+        /// A webhook counts as stuck when one of its deliveries has failed more often than this.
         var tolerableAttempts = 3
     }
 
@@ -39,36 +40,36 @@ struct RegistrarStateMachine {
     }
 
     enum Action: Equatable {
-        /// Make the call and report what it came to by ``answered(_:now:)``.
+        /// Make the call and report its result by ``answered(_:now:)``.
         case call(Call)
-        /// Ring then, by ``rang(_:now:)``. One that is out of date has no effect.
+        /// Call ``rang(_:now:)`` then. A timer that was replaced has no effect.
         case setTimer(Int, at: NIODeadline)
         case report(WebhookHealth)
-        /// All is over: drop what is under way.
+        /// The registrar has ended: cancel the call in progress.
         case finish
     }
 
     private enum State: Equatable {
         case idle
-        /// A list is asked for.
+        /// Waiting for a list.
         case looking(isSecond: Bool)
-        /// Until the second look.
+        /// Waiting for the second list.
         case pausing
-        /// One step after the other; the first is under way.
+        /// The steps that are left; the first is in progress.
         case working([Step])
-        /// Until the next round.
+        /// Waiting for the next round.
         case resting
         case ended
     }
 
     private enum Step: Equatable {
-        /// Look whether the id is still that of a hook of ours.
+        /// Read the webhook, to check that it still has our mark.
         case check(Int)
         case delete(Int)
         case add(WantedWebhook)
     }
 
-    /// An attempt to make a hook what it should be.
+    /// An attempt to correct a webhook that differs from the wanted one.
     private struct Repair: Equatable {
         var difference: WantedWebhook.Difference
         var form: WebhookDefinition.Form
@@ -76,19 +77,19 @@ struct RegistrarStateMachine {
 
     private let settings: Settings
     private var state = State.idle
-    /// It has made a first round to its end.
+    /// Whether a first round was completed.
     private var hasStarted = false
     private var isEnding = false
-    /// What it works on is the end.
+    /// Whether the current steps delete the webhooks at the end.
     private var isRemoving = false
-    /// Something was added or deleted since the last look.
+    /// Whether a webhook was added or deleted since the last list.
     private var hasChanged = false
     private var form = WebhookDefinition.Form.current
-    /// What was repaired in the last round: a server that keeps a hook otherwise than it is asked to must not be
-    /// asked again and again. By the URL.
+    /// The repairs of the last round, by URL: if a server stores a webhook differently from what was asked, it must not
+    /// be asked again and again.
     private var repairs: [String: Repair] = [:]
     private var failures = 0
-    /// How many hooks of its own are on the server, as far as it knows.
+    /// The number of its own webhooks on the server, as far as it knows.
     private var hookCount = 0
     private var health = WebhookHealth(state: .starting)
     private var timer = 0
@@ -105,7 +106,7 @@ struct RegistrarStateMachine {
         return look(isSecond: false)
     }
 
-    /// Deletes the hooks and ends.
+    /// Deletes the webhooks and ends.
     mutating func stop(now: NIODeadline) -> [Action] {
         guard !isEnding else { return [] }
         isEnding = true
@@ -113,7 +114,7 @@ struct RegistrarStateMachine {
         case .idle: return end()
         case .ended: return []
         case .resting, .pausing: return beginEnd(now: now) + look(isSecond: false)
-        // What is under way changes what there is to delete.
+        // The call in progress may change which webhooks there are to delete, so wait for it.
         case .looking, .working: return beginEnd(now: now)
         }
     }
@@ -139,7 +140,7 @@ struct RegistrarStateMachine {
         }
     }
 
-    // MARK: Looking
+    // MARK: Reading the list
 
     private mutating func look(isSecond: Bool) -> [Action] {
         state = .looking(isSecond: isSecond)
@@ -171,14 +172,14 @@ struct RegistrarStateMachine {
     }
 
     private struct Plan {
-        /// By their ids of this moment.
+        /// The ids of webhooks to delete; valid only now.
         var surplus: [Int] = []
         var missing: [WantedWebhook] = []
-        /// One that is missing has no hook at its URL at all.
+        /// Whether a missing webhook has no counterpart at its URL at all.
         var isLacking = false
         var repairs: [String: Repair] = [:]
         var warnings: [WebhookHealth.Warning] = []
-        /// The server has taken the newer keys, and made nothing of them.
+        /// Whether the server accepted the newer keys but ignored them.
         var knowsOlderFormAlone = false
     }
 
@@ -224,7 +225,7 @@ struct RegistrarStateMachine {
 
     // MARK: Working
 
-    /// Goes on with the first of the steps, or ends the round.
+    /// Continues with the first of the steps, or ends the round.
     private mutating func proceed(_ steps: [Step], now: NIODeadline) -> [Action] {
         guard let step = steps.first else { return isRemoving ? end() : rest(now: now) }
         state = .working(steps)
@@ -241,7 +242,7 @@ struct RegistrarStateMachine {
         switch (step, answer) {
         case (.check(let id), .hook(let hook?)) where isOwn(hook) && hook.id == id: rest.insert(.delete(id), at: 0)
         case (.check, .hook):
-            // It is gone, and the id may be somebody else's by now.
+            // The webhook was deleted, and the id may belong to another program's webhook by now.
             hookCount -= 1
         case (.delete, .done):
             hookCount -= 1
@@ -254,12 +255,12 @@ struct RegistrarStateMachine {
             rest = steps
         case (_, .refused(_, let reason)): return refused(reason, now: now)
         case (_, .failed(let reason)):
-            // It may have been carried out all the same.
+            // The call may have been carried out all the same.
             if case .add = step { hookCount += 1 }
             return failed(reason, now: now)
         case (_, .hooks), (_, .hook), (_, .done): return failed("The server answered something else.", now: now)
         }
-        // An end does not go on with what the round was about.
+        // If the registrar is ending, the rest of the round is dropped.
         return isEnding && !isRemoving ? look(isSecond: false) : proceed(rest, now: now)
     }
 
@@ -270,11 +271,12 @@ struct RegistrarStateMachine {
         failures = 0
         state = .resting
         health.state = .registered
-        // What was changed is looked at soon: a server may have taken it otherwise than it was meant.
+        // Changes are checked soon: a server may have stored a webhook differently from what was asked.
         return [.report(health), setTimer(at: now + (hasChanged ? settings.confirmation : settings.interval))]
     }
 
-    /// The server has said no, and will say so again: an account whose password is tried too often is locked.
+    /// The server has rejected a call, and would do so again. Wait for the whole interval: repeated wrong passwords
+    /// lock an account.
     private mutating func refused(_ reason: String, now: NIODeadline) -> [Action] {
         guard !isEnding else { return end() }
         state = .resting
@@ -299,7 +301,7 @@ struct RegistrarStateMachine {
     // MARK: Ending
 
     private mutating func beginEnd(now: NIODeadline) -> [Action] {
-        // Those of rounds have numbers from 1 on.
+        // Timers of rounds have numbers from 1 on.
         endTimer = 0
         return [.setTimer(0, at: now + settings.patience)]
     }

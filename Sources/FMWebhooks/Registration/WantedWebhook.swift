@@ -1,8 +1,8 @@
 import FMData
 
-/// A hook that there should be.
+/// A webhook that should exist on the server.
 struct WantedWebhook: Hashable, Sendable {
-    /// With the mark in its path.
+    /// The URL, with the mark in its path.
     var url: String
     var table: String
     var secret: String
@@ -10,13 +10,13 @@ struct WantedWebhook: Hashable, Sendable {
     var notifiesSchemaChanges: Bool
     var maximumAttempts: Int
 
-    /// In what a hook on the server is not what was wanted.
+    /// A property in which a webhook on the server differs from the wanted one.
     enum Difference: String, Hashable, Sendable {
         case table, secret, select, filter
         case notifiesSchemaChanges = "notifySchemaChanges"
     }
 
-    /// The first difference; `nil` when the hook fits, as far as the server tells.
+    /// The first difference; `nil` when the webhook fits, as far as the server returns its properties.
     func difference(from hook: RegisteredWebhook) -> Difference? {
         if hook.table.lowercased() != table.lowercased() { return .table }
         if let headers = hook.headers {
@@ -34,7 +34,7 @@ struct WantedWebhook: Hashable, Sendable {
         return nil
     }
 
-    /// The fields of a list, however it is quoted and ordered.
+    /// The fields of a list, ignoring quotes and order.
     private static func names(_ list: String) -> Set<String> {
         Set(
             list.split(separator: ",").map { name in

@@ -1,46 +1,49 @@
-/// How the hooks of a ``WebhookRegistrar`` do.
+/// The state of the webhooks of a ``WebhookRegistrar``.
 public struct WebhookHealth: Sendable, Hashable {
-    /// What the registrar is about.
+    /// What the registrar is doing.
     public enum State: Sendable, Hashable {
-        /// It has not yet seen all its hooks on the server: nothing may come in so far.
+        /// It has not yet seen all its webhooks on the server, so deliveries may be missing.
         case starting
-        /// All hooks are on the server, as far as it tells.
+        /// All webhooks are on the server, as far as its answers show.
         case registered
-        /// The last calls failed, for this reason; they are repeated. Hooks that were on the server may still be.
+        /// The last calls failed, for this reason; they are repeated. Webhooks that were on the server may still be
+        /// there.
         case failing(String)
-        /// It was stopped, and has left so many hooks on the server, as far as it knows: because the server could not be reached,
-        /// or the time was up.
+        /// It was stopped, and has left this number of webhooks on the server, as far as it knows: because the server
+        /// could not be reached, or the time limit was reached.
         case stopped(hooksLeft: Int)
     }
 
-    /// Something that needs a person.
+    /// A problem that a person has to solve.
     public struct Warning: Sendable, Hashable {
-        /// What is wrong.
+        /// The kind of problem.
         public enum Kind: Sendable, Hashable {
-            /// A delivery of the hook has failed so often; everything behind it waits. With the error of the last attempt.
+            /// A delivery of the webhook has failed this number of times, and all later deliveries wait. With the error
+            /// of the last attempt.
             case stuck(attempts: Int, errorCode: Int, message: String)
-            /// The server keeps the hook otherwise than it was asked to, as after a repair: the name of what differs.
+            /// The server stores the webhook differently from what was asked, even after a repair: the name of the
+            /// differing property.
             case differs(String)
         }
 
-        /// The table of the hook.
+        /// The table of the webhook.
         public var table: String
-        /// What is wrong with it.
+        /// The kind of problem.
         public var kind: Kind
 
-        /// A warning of your own making, for tests and doubles.
+        /// A warning, for tests and test doubles.
         public init(table: String, kind: Kind) {
             self.table = table
             self.kind = kind
         }
     }
 
-    /// What the registrar is about.
+    /// What the registrar is doing.
     public var state: State
-    /// What needs a person, by the last list that the server gave.
+    /// The problems that a person has to solve, by the last list of the server.
     public var warnings: [Warning]
 
-    /// A health of your own making, for tests and doubles.
+    /// A health, for tests and test doubles.
     public init(state: State, warnings: [Warning] = []) {
         self.state = state
         self.warnings = warnings

@@ -4,7 +4,8 @@ import NIOConcurrencyHelpers
 import NIOCore
 public import OpenCombine
 
-/// Registers webhooks at a FileMaker Server 22.0.4 or later, for a ``WebhookReceiver`` to take in, and keeps them there.
+/// Registers webhooks at a FileMaker Server 22.0.4 or later, for a ``WebhookReceiver`` to receive, and keeps them
+/// there.
 ///
 ///     let registrar = WebhookRegistrar(
 ///         database: contacts,
@@ -17,34 +18,35 @@ public import OpenCombine
 ///     …
 ///     await registrar.stop()
 ///
-/// At the start, and every few minutes, it reads the list of the database's hooks. What fits is kept; what is missing is added; what
-/// has its mark and is not wanted any more, left behind by a program that crashed for instance, is deleted. Hooks of others are
-/// never touched. An id is never remembered, since servers give it to the next hook, and a list that lacks something is read a
-/// second time ten seconds later, since the first one after idleness may be empty; at the start both are read, so hooks are in
-/// place some ten seconds after it.
+/// At the start, and every few minutes, it reads the list of the database's webhooks. Those that fit are kept; missing
+/// ones are added; those with its mark that are no longer wanted, for instance left behind by a program that crashed,
+/// are deleted. Webhooks of other programs are never changed. An id is never remembered, since servers give it to the
+/// next webhook, and a list that lacks one is read a second time ten seconds later, since the first list after idleness
+/// may be empty; at the start both are read, so the webhooks are registered some ten seconds after it.
 ///
-/// The account needs the extended privilege `fmodata`, and the server its OData connector. The rows of a delivery are rendered with
-/// its privileges, as far as is known: one that may read little is enough, since deliveries hold `ROWID` and `ROWMODID` alone.
+/// The account needs the extended privilege `fmodata`, and the server its OData connector. As far as is known, the rows
+/// of a delivery are read with the account's privileges. An account that may read little is enough, since deliveries
+/// contain `ROWID` and `ROWMODID` only.
 ///
 /// Source: Claris OData guide, "Webhooks": `Webhook.GetAll`, `Webhook.Get`, `Webhook.Add`, `Webhook.Delete`.
 public final class WebhookRegistrar: @unchecked Sendable {
     // @unchecked: `lock` guards every `var`.
 
-    /// What hooks are asked for, and how often they are looked after.
+    /// The properties of the webhooks, and how often they are checked.
     public struct Configuration: Sendable, Hashable {
-        /// The fields in a delivery. The default is `ROWID` and `ROWMODID`, all that a hint is made of.
+        /// The fields in a delivery. The default is `ROWID` and `ROWMODID`, all that a hint needs.
         public var select: [String]
-        /// Whether changes of definitions are delivered, too. The default is true.
+        /// Whether changes of definitions are delivered too. The default is true.
         public var notifiesSchemaChanges: Bool
-        /// After how many attempts the server gives a delivery up, where it takes such a number. The default is 100; 0 would be
-        /// never, and what cannot be delivered would hold up all that is behind it.
+        /// The number of attempts after which the server gives up a delivery, if its version supports such a number.
+        /// The default is 100; 0 would be never, so that one delivery that always fails would block all later ones.
         public var maximumAttempts: Int
-        /// How long between two looks at the list. The default is 5 minutes.
+        /// The time between two readings of the list. The default is 5 minutes.
         public var interval: Duration
-        /// How long ``WebhookRegistrar/stop()`` may take to delete the hooks. The default is 30 s.
+        /// How long ``WebhookRegistrar/stop()`` may take to delete the webhooks. The default is 30 s.
         public var patience: Duration
 
-        /// A configuration; see the properties.
+        /// A configuration; each property documents its part and its default.
         public init(
             select: [String] = ["ROWID", "ROWMODID"],
             notifiesSchemaChanges: Bool = true,
@@ -76,15 +78,15 @@ public final class WebhookRegistrar: @unchecked Sendable {
     /// A registrar. Nothing is sent before ``start()``.
     ///
     /// - Parameters:
-    ///   - database: whose tables are watched. Its sessions and its credentials are not used.
-    ///   - credentials: an account with the extended privilege `fmodata`, or a Claris ID token for FileMaker Cloud, which is good
-    ///     for an hour.
-    ///   - key: the mark and the secret of the hooks; the receiver has the same.
-    ///   - receiverURL: where the server reaches the receiver, perhaps through a proxy: `http://10.0.0.7:8055`,
-    ///     `https://example.com/hooks`. The paths of the hooks are appended.
-    ///   - tables: the table occurrences to watch, each with a hook of its own. A name that the server does not know may be
-    ///     accepted silently, and never fires.
-    ///   - configuration: what hooks are asked for.
+    ///   - database: the database whose tables are watched. Its sessions and its credentials are not used.
+    ///   - credentials: an account with the extended privilege `fmodata`, or a Claris ID token for FileMaker Cloud,
+    ///     which is valid for an hour.
+    ///   - key: the mark and the secret of the webhooks; the receiver has the same.
+    ///   - receiverURL: the address at which the server reaches the receiver, perhaps through a proxy:
+    ///     `http://10.0.0.7:8055`, `https://example.com/hooks`. The paths of the webhooks are appended.
+    ///   - tables: the table occurrences to watch, each with a webhook of its own. The server may accept an unknown
+    ///     name silently; such a webhook never fires.
+    ///   - configuration: the properties of the webhooks, and how often they are checked.
     public init(
         database: DataAPI.Database,
         credentials: DataAPI.Credentials,
@@ -120,25 +122,26 @@ public final class WebhookRegistrar: @unchecked Sendable {
         broadcast.finish()
     }
 
-    /// How the hooks do.
+    /// The state of the webhooks.
     ///
-    /// Publishes the present health to each new subscriber, then every change, and finishes after ``stop()``. A subscriber that asks
-    /// for nothing gets the latest when it does.
+    /// Publishes the current health to each new subscriber, then every change, and finishes after ``stop()``. A
+    /// subscriber without demand receives the latest value once it has demand.
     ///
-    /// Values arrive on the main actor for those who subscribe there, else on a background thread, one after the other. Cancelling
-    /// ends the subscription, not the registrar.
+    /// Values arrive on the main actor if it is subscribed there, else on a background thread, one after the other.
+    /// Cancelling ends the subscription, not the registrar.
     public var health: AnyPublisher<WebhookHealth, Never> {
         broadcast.publisher.removeDuplicates().eraseToAnyPublisher()
     }
 
-    /// Begins to look after the hooks, and returns at once; ``health`` tells how it goes. A second call does nothing, and nothing
-    /// begins again after ``stop()``.
+    /// Begins to register the webhooks and to check them, and returns at once; ``health`` publishes the progress. A
+    /// second call does nothing, nor does a call after ``stop()``.
     public func start() {
         act { $0.start(now: $1) }
     }
 
-    /// Deletes the hooks, and returns when they are gone or ``Configuration/patience`` is at its end; ``health`` then says how many
-    /// are left. A program that ends without it leaves hooks at which its server goes on sending.
+    /// Deletes the webhooks, and returns when they are deleted or ``Configuration/patience`` has passed; ``health``
+    /// then has the number that is left. A program that ends without this call leaves webhooks to which the server goes
+    /// on sending.
     public func stop() async {
         await withCheckedContinuation { continuation in
             let isOver = lock.withLock {
@@ -149,11 +152,12 @@ public final class WebhookRegistrar: @unchecked Sendable {
         }
     }
 
-    // MARK: The machine's arms
+    // MARK: Carrying out actions
 
     private func act(_ event: (inout RegistrarStateMachine, NIODeadline) -> [RegistrarStateMachine.Action]) {
         let waiting = lock.withLock {
-            // What the actions begin reports on other threads, and a broadcast calls nobody: all of it may happen under the lock.
+            // Actions report their results on other threads, and a broadcast calls no subscriber itself, so all of it
+            // may run under the lock.
             for action in event(&machine, time.now()) { lockedRun(action) }
             defer { if hasEnded { waitingForEnd = [] } }
             return hasEnded ? waitingForEnd : []
@@ -166,7 +170,7 @@ public final class WebhookRegistrar: @unchecked Sendable {
         case .call(let call):
             self.call = Task {
                 let result = await self.publisher(for: call).awaitSingleResult()
-                // Who has stopped waiting has no use for it.
+                // After a cancellation the result is not needed.
                 if !Task.isCancelled { self.act { $0.answered(WebhookAnswer(call, result), now: $1) } }
             }
         case .setTimer(let id, let instant):
@@ -200,9 +204,9 @@ public final class WebhookRegistrar: @unchecked Sendable {
 }
 
 extension WebhookRegistrar: CustomStringConvertible, CustomReflectable {
-    /// What it is, without credentials and mark.
+    /// The name of the database, without credentials and mark.
     public var description: String { "WebhookRegistrar(\"\(database.name)\")" }
 
-    /// What a dump may show: no secret.
+    /// Shows the name of the database only, no secret.
     public var customMirror: Mirror { Mirror(self, children: ["database": database.name]) }
 }

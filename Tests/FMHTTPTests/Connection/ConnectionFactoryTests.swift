@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMHTTP
 
-/// How long an attempt to connect may take that is shared by requests with different limits.
+/// The time limit of an attempt to connect, which requests with different limits share.
 struct ConnectionFactoryTests {
     private static func limit(configured: Duration?, wanted: TimeAmount?) -> TimeAmount? {
         var configuration = HTTPClientConfiguration()
@@ -24,7 +24,7 @@ struct ConnectionFactoryTests {
         #expect(ConnectionFactory(HTTPClientConfiguration()).limit(wantedBy: nil) == .seconds(10))
     }
 
-    /// The configuration's limit is over long before the request's own, which the attempt then has.
+    /// The request's own limit is longer than the configured one, so the attempt gets it.
     @Test(.timeLimit(.minutes(15))) func aRequestMayWaitLongerForItsConnection() async throws {
         var configuration = HTTPClientConfiguration()
         configuration.timeouts.connect = .milliseconds(1)

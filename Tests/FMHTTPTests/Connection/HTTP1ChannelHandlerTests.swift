@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMHTTP
 
-/// The handler on a channel without a socket, where reads and writes can be counted and time stands still.
+/// The handler on a channel without a socket, where reads and writes can be counted and the test moves the time.
 struct HTTP1ChannelHandlerTests {
     @Test func headAndSmallBodyAreOneWrite() throws {
         let bench = try Bench()
@@ -50,7 +50,7 @@ struct HTTP1ChannelHandlerTests {
         let length = "Content-Length: \(body.readableBytes)"
         var answer = ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\(length)\r\n\r\n")
         answer.writeImmutableBuffer(body)
-        // All but the last byte, which belongs to the length behind the data.
+        // All but the last byte, which belongs to the length after the data.
         let allButTheLast = answer.readSlice(length: answer.readableBytes - 1)
         bench.receive(try #require(allButTheLast))
         #expect(bench.reads.count == 0)
@@ -108,7 +108,7 @@ struct HTTP1ChannelHandlerTests {
         #expect(bench.sink.events.last == "failed idleTimeout answered")
     }
 
-    /// One byte each 100 ms does not hold a request for ever.
+    /// One byte every 100 ms cannot keep a request open for ever.
     @Test func aBodyThatDripsInVirtualTime() throws {
         let bench = try Bench()
         bench.limits.minimumRate = 10_000
@@ -122,7 +122,7 @@ struct HTTP1ChannelHandlerTests {
             count += 1
         }
         #expect(bench.sink.events.last == "failed tooSlow answered")
-        // Twice the 10 s of silence that are allowed, and the 20 ms that 200 bytes may take.
+        // Twice the allowed silence of 10 s, and the 20 ms for 200 bytes.
         expectNoDifference(count, 201)
     }
 
@@ -180,7 +180,7 @@ struct HTTP1ChannelHandlerTests {
     }
 }
 
-/// A handler with everything around it that it needs, and no network.
+/// A handler with all its surroundings, and no network.
 private final class Bench {
     static let origin = Origin(scheme: .http, host: "localhost", port: 1)
 
@@ -193,7 +193,7 @@ private final class Bench {
     private let connection: HTTP1Connection
 
     init(maximumInflationRatio: Int? = nil) throws {
-        // A pool that may not connect: requests wait in it until the test hands them over.
+        // A pool that may not connect: requests wait in it until the test runs them.
         pool = ConnectionPool(
             origin: Self.origin,
             settings: .init(maximumConnections: 0),
@@ -221,7 +221,7 @@ private final class Bench {
     }
 
     func prepare(_ request: HTTPRequest = HTTPRequest(origin: Bench.origin, target: "/")) {
-        // The requests of these tests are valid.
+        // The requests of these tests are valid, so this never returns.
         guard let framing = try? RequestFraming(request, asksForCompression: false) else { return }
         let exchange = Exchange(
             id: RequestID(number: 1),

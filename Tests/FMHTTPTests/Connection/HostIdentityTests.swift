@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMHTTP
 
-/// RFC 9525, as a table.
+/// The rules of RFC 9525, as a table.
 struct HostIdentityTests {
     private static let loopback: [UInt8] = [127, 0, 0, 1]
     private static let loopback6: [UInt8] = Array(repeating: 0, count: 15) + [1]
@@ -12,7 +12,7 @@ struct HostIdentityTests {
     }
 
     @Test(arguments: [
-        // host, name in the certificate, whether it is that of the host
+        // host, name in the certificate, whether the name is accepted for the host
         ("fms.example.com", "fms.example.com", true),
         ("fms.example.com", "FMS.Example.COM", true),
         ("FMS.EXAMPLE.com", "fms.example.com", true),
@@ -41,17 +41,17 @@ struct HostIdentityTests {
         ("fms.example.com", "*", false),
         ("fms", "*", false),
         ("example.com", "*.com", false),
-        // International names are compared as they are written in the name system.
+        // International names are compared in their DNS form.
         ("xn--strae-oqa.example.com", "XN--STRAE-OQA.example.com", true),
         ("xn--strae-oqa.example.com", "*.example.com", true),
         ("xn--strae-oqa.example.com", "xn--*.example.com", false),
         ("xn--strae-oqa.example.com", "straße.example.com", false),
         ("straße.example.com", "straße.example.com", false),
         ("straße.example.com", "*.example.com", false),
-        // The dot beyond ASCII and the sign for kelvin are no dot and no k.
+        // The ideographic full stop and the sign for kelvin are neither a dot nor a k.
         ("fms\u{3002}example.com", "fms.example.com", false),
         ("\u{212A}.example.com", "k.example.com", false),
-        // An address is no name, and what merely looks like one is.
+        // An address never matches a DNS name; text that only looks like an address is a name.
         ("127.0.0.1", "127.0.0.1", false),
         ("127.0.0.1", "*.0.0.1", false),
         ("::1", "::1", false),

@@ -37,7 +37,7 @@ struct ProxyResolverTests {
         #expect(HTTPProxy(url: url) == nil)
     }
 
-    /// Whoever set the variable did not want connections to go around the proxy.
+    /// The variable was set so that connections do not bypass the proxy.
     @Test(arguments: [
         ("https_proxy", "socks5://us3r:s3cret@p:1", "https_proxy names a SOCKS proxy, and only HTTP proxies are known"),
         ("ALL_PROXY", "socks5h://p", "ALL_PROXY names a SOCKS proxy, and only HTTP proxies are known"),

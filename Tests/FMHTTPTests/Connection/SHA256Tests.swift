@@ -5,7 +5,7 @@ import Testing
 struct SHA256Tests {
     private func digest(_ message: [UInt8]) -> String { SHA256.hash(message).hexadecimal }
 
-    /// The examples of FIPS 180-4, and the longer ones that NIST publishes beside it.
+    /// The examples of FIPS 180-4, and the longer ones that NIST publishes with it.
     @Test(arguments: [
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
         (
@@ -70,7 +70,7 @@ extension [UInt8] {
     fileprivate init(hexadecimal text: String) {
         let digits = Array<Character>(text)
         self = stride(from: 0, to: digits.count, by: 2).map { index in
-            // The force-unwraps cannot fire: the vectors are written in pairs of digits.
+            // The force-unwraps cannot fire: the vectors consist of pairs of digits.
             UInt8(digits[index].hexDigitValue! << 4 | digits[index + 1].hexDigitValue!)
         }
     }

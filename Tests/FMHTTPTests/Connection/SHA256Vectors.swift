@@ -1,5 +1,5 @@
-/// Vectors that NIST publishes for byte-oriented implementations of SHA-256, in hexadecimal digits: SHA256ShortMsg, the first
-/// of SHA256LongMsg, and the beginning of SHA256Monte in `shabytetestvectors.zip` of the
+/// The vectors that NIST publishes for byte-oriented implementations of SHA-256, in hexadecimal digits: SHA256ShortMsg,
+/// the first vector of SHA256LongMsg, and the beginning of SHA256Monte in `shabytetestvectors.zip` of the
 /// [CAVP](https://csrc.nist.gov/projects/cryptographic-algorithm-validation-program/secure-hashing).
 enum SHA256Vectors {
     struct Vector: Sendable {
@@ -12,7 +12,7 @@ enum SHA256Vectors {
         }
     }
 
-    /// One of each length from 0 to 64 bytes: all places of the padding.
+    /// One message of each length from 0 to 64 bytes, which covers all positions of the padding.
     static let short = [
         Vector("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         Vector("d3", "28969cdfa74a12c82f3bad960b0b000aca2ac329deea5c2328ebc6f2ba9802c1"),
@@ -248,7 +248,7 @@ enum SHA256Vectors {
         "3c593aa539fdcdae516cdf2f15000f6634185c88f505b39775fb9ab137a10aa2"
     )
 
-    /// SHAVS §6.4: each checkpoint is the last of a thousand hashes, of which each is that of the three before.
+    /// SHAVS §6.4: each checkpoint is the last of a thousand hashes, each of them the hash of the three before.
     static let seedOfMonteCarlo = "6d1e72ad03ddeb5de891e572e2396f8da015d899ef0e79503152d6010a3fe691"
     static let checkpointsOfMonteCarlo = [
         "e93c330ae5447738c8aa85d71a6c80f2a58381d05872d26bdd39f1fcd4f2b788",

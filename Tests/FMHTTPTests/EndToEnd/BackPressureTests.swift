@@ -18,7 +18,8 @@ struct BackPressureTests {
             let subscriber = PartsSubscriber(initialDemand: .max(1))
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
-            // With the head taken and nothing asked for, the server gets rid of what the sockets hold and no more.
+            // The head is delivered and there is no more demand, so the server can send as much as the sockets hold and
+            // no more.
             await server.bytesWritten(atLeast: 1)
             await settled { server.bytesWritten }
             #expect(subscriber.values.count == 1)
@@ -68,7 +69,7 @@ struct BackPressureTests {
             let subscriber = PartsSubscriber(initialDemand: .max(1))
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
-            // Another request fails by the same limit; by then this one would have too.
+            // Another request fails by the same limit; by then this one would have failed too.
             let stalled = try await FaultServer.start { _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n")] }
             let error = await client.get(Origin(scheme: .http, host: "localhost", port: stalled.port)).failure
             #expect(error?.code == .idleTimeout)

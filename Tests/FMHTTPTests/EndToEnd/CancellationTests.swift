@@ -4,8 +4,8 @@ import NIOCore
 import OpenCombine
 import Testing
 
-/// A request is cancelled in every state: nothing arrives afterwards, everything is released, and the connection is kept
-/// or closed as is right.
+/// A request is cancelled in every state: nothing arrives afterwards, everything is released, and the connection is
+/// kept or closed as required.
 @Suite(.timeLimit(.minutes(15)))
 struct CancellationTests {
     private typealias Subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
@@ -44,7 +44,7 @@ struct CancellationTests {
         }
     }
 
-    // While connecting, in each of its stages: `ConnectTests`.
+    // For the stages of connecting see `ConnectTests`.
 
     @Test func whileSendingTheConnectionIsClosedAndTheBodyCancelled() async throws {
         try await withServer(answer: { _ in ok() }) { client, server, origin in
@@ -65,7 +65,7 @@ struct CancellationTests {
         }
     }
 
-    /// On the event loop, when the body is asked for: before a byte is sent.
+    /// On the event loop, when the body is requested: before a byte is sent.
     @Test func whileTheBodyIsMadeNothingIsSent() async throws {
         try await withServer(answer: { _ in ok() }) { client, server, origin in
             let canceller = SerialCancellable()
@@ -153,7 +153,7 @@ struct CancellationTests {
     }
 }
 
-/// Cancels what it will be given, for a subscriber that cancels itself.
+/// Cancels a target that is set later, for a subscriber that cancels itself.
 final class SerialCancellable: @unchecked Sendable {
     // Sendable because `target` is set once, before the subscription that leads to `cancel` begins.
     private weak var target: (any Cancellable & AnyObject)?

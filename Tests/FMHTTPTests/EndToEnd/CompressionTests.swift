@@ -17,7 +17,7 @@ struct CompressionTests {
         return answer
     }
 
-    /// The same as servers send that do not know the length: in chunks, here of three bytes.
+    /// The same response as sent by servers that do not know the length: in chunks, here of three bytes.
     private static func chunkedAnswer(_ body: ByteBuffer) -> ByteBuffer {
         var answer = ByteBuffer(
             string: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"

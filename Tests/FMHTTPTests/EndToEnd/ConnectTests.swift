@@ -5,17 +5,18 @@ import NIOCore
 import OpenCombine
 import Testing
 
-/// What happens before there is a connection: looking a name up, TCP, TLS, and each way in which they hang or fail.
+/// The steps before there is a connection: look-up, TCP, proxy, TLS, and each way in which they hang or fail.
 @Suite(.timeLimit(.minutes(15)))
 struct ConnectTests {
     private typealias Subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
 
-    /// Where an attempt to connect can hang, with a client that has reached this place by its origin.
+    /// The place at which an attempt to connect hangs; the origin is chosen so that the client gets there.
     enum Place: CaseIterable, Sendable {
         case lookUp, tcp, proxy, handshake
     }
 
-    /// An origin that hangs at the place until the gate opens, and then answers; but for TCP, which never does.
+    /// Calls the body with an origin that hangs at the place until the gate opens, and then answers. TCP hangs for
+    /// ever.
     private func withHanging(
         at place: Place,
         connect: Duration?,
@@ -76,7 +77,7 @@ struct ConnectTests {
         }
     }
 
-    /// A request's own limits end its wait before the client's do.
+    /// A request's own limits end its wait, although the client has none.
     @Test(arguments: Place.allCases)
     func theRequestsOwnLimitsHoldMeanwhile(place: Place) async throws {
         try await withHanging(at: place, connect: nil) { client, origin, _, _ in
@@ -114,7 +115,7 @@ struct ConnectTests {
 
     // MARK: Shutdown
 
-    /// Nobody waits for what nobody needs any more, however long that may take.
+    /// The shutdown does not wait for attempts that no request needs.
     @Test(arguments: Place.allCases)
     func aShutdownGivesUpWhatIsBeingConnected(place: Place) async throws {
         try await withHanging(at: place, connect: nil) { client, origin, _, _ in
@@ -144,7 +145,7 @@ struct ConnectTests {
 
     // MARK: A server that is down
 
-    /// Each of many requests is told at once, with no limit on waiting set: none waits for a connection that cannot come.
+    /// Each of many requests fails at once, although no limit is set: none waits for a connection that cannot come.
     @Test func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
         let closed = try ClosedPort()
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: closed.port)
@@ -164,8 +165,8 @@ struct ConnectTests {
         #expect(client.counts == PoolCounts())
     }
 
-    /// Finds the server once, and then a port that is held so that nobody listens there: one that was let go is somebody else's
-    /// soon.
+    /// The look-up finds the server once, and then a closed port. That port is held, since a released port might soon
+    /// be used by another process.
     private static func findingOnce(_ server: FaultServer, then closed: ClosedPort) -> HTTPClientConfiguration {
         let isFound = NIOLockedValueBox(false)
         var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
@@ -179,7 +180,7 @@ struct ConnectTests {
         return configuration
     }
 
-    /// An idle connection that a write may not take is no reason to let it wait.
+    /// An idle connection that a write may not use does not make the write wait.
     @Test func aServerThatStoppedListeningIsToldAtOnce() async throws {
         let server = try await FaultServer.start { _ in ok("x") }
         let closed = try ClosedPort()
@@ -198,7 +199,8 @@ struct ConnectTests {
         try await server.stopped()
     }
 
-    /// While a connection is busy others may wait for it; when their time is over they hear why there was no second one.
+    /// While a connection is busy, other requests may wait for it; when their time limit is reached, the error says why
+    /// there was no second connection.
     @Test func whoWaitedInVainHearsOfTheFailedAttempts() async throws {
         let closed = try ClosedPort()
         let server = try await FaultServer.start { _ in [] }
@@ -207,7 +209,7 @@ struct ConnectTests {
         let busy = Subscriber()
         client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(busy)
         await server.requestCount(atLeast: 1)
-        // On a busy machine the time may be over before an attempt has failed: then it gets more.
+        // On a busy machine the time limit may be reached before an attempt has failed: then try a longer one.
         var error: HTTPClientError?
         for doublings in 0..<16 where error?.underlying == nil {
             let timeouts = HTTPTimeouts(queue: .milliseconds(30 << doublings))

@@ -4,7 +4,7 @@ import NIOCore
 import OpenCombine
 import Testing
 
-/// The server goes away after each byte of its answer, in each way it can.
+/// The server ends the connection after each byte of its answer, in each possible way.
 @Suite(.timeLimit(.minutes(15)))
 struct CutTests {
     enum Way: String, CaseIterable, Sendable {
@@ -31,7 +31,8 @@ struct CutTests {
         try await afterEachByte(way, answer, cuts, FaultServer.Options(), HTTPClientConfiguration())
     }
 
-    /// A handshake for each cut, so there is but one answer, cut in a brief run after every fifth byte. A reset comes without close_notify.
+    /// Each cut costs a handshake, so there is only one answer, in a brief run cut after every fifth byte. A reset
+    /// comes without close_notify.
     @Test(arguments: [Way.close, .reset])
     func afterEachByteUnderTLS(way: Way) async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
@@ -48,12 +49,12 @@ struct CutTests {
         _ options: FaultServer.Options,
         _ configuration: HTTPClientConfiguration
     ) async throws {
-        // The target says where to cut.
+        // The target is the length to send.
         let steps: FaultServer.Answer = { request in
             let cut = Int(request.target.dropFirst()) ?? 0
             return [.send(String(answer.prefix(cut))), way.step]
         }
-        // Of the head proper, not of a 1xx before it.
+        // The head of the final response, not of a 1xx before it.
         let headLength = answer.ranges(of: "HTTP/1.1 200").first.map { head in
             answer[..<head.lowerBound].count
                 + (answer[head.lowerBound...].firstRange(of: "\r\n\r\n").map {
@@ -68,7 +69,7 @@ struct CutTests {
                 )
                 switch way {
                 case .reset:
-                    // It may throw away what was on its way, so the client may have seen less than was sent.
+                    // A reset may discard bytes in flight, so the client may have received less than was sent.
                     #expect([.truncatedBody, .connectionClosed].contains(error.code), "cut at \(cut): \(error)")
                     #expect(error.outcome != .notSent)
                 case .close, .closeOutput:
@@ -77,7 +78,7 @@ struct CutTests {
                 }
             }
             #expect(server.requests.count == cuts.count, "nothing was repeated")
-            // The whole answer is good, whatever follows.
+            // The complete answer succeeds, whatever follows.
             if way != .reset {
                 let whole = await client.send(HTTPRequest(origin: origin, target: "/\(answer.count)")).value
                 #expect(whole?.status == .ok)
@@ -135,7 +136,7 @@ struct CutTests {
             $0 == 1 ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")] : []
         })
         try await withServer(options, answer: { _ in ok("good") }) { client, server, origin in
-            // Whichever comes first, the garbage or the request: the answer is never taken for another request's.
+            // In either order of garbage and request, the answer is never taken for another request's.
             let first = await client.get(origin)
             #expect(first.value?.text != "good" || server.acceptedCount == 2)
             #expect(await client.get(origin).value?.text == "good")
@@ -161,7 +162,7 @@ struct CutTests {
             _,
             origin in
             #expect(await client.get(origin, "/whole").value?.text == "abc")
-            // Without the closing alert of TLS anybody could have cut it.
+            // Without the close_notify of TLS an attacker could have cut the body.
             #expect(await client.get(origin, "/cut").failure?.outcome != .notSent)
         }
     }

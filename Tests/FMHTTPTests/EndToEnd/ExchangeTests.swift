@@ -55,7 +55,7 @@ struct ExchangeTests {
 
     @Test func usesNoMoreConnectionsThanAllowed() async throws {
         let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 2)
-        // The first two wait for each other, so that neither serves all the rest alone.
+        // The first two wait for each other, so that one connection does not serve all requests.
         let gate = Gate()
         try await withServer(configuration: configuration, answer: { [.wait(gate)] + ok($0.target) }) {
             client,
@@ -80,7 +80,7 @@ struct ExchangeTests {
 
     @Test(arguments: [204, 304])
     func knowsResponsesWithoutABody(status: Int) async throws {
-        // The length such a response announces is that of another response (RFC 9110 §8.6).
+        // The length that such a response announces is that of another response (RFC 9110 §8.6).
         let answer = "HTTP/1.1 \(status) X\r\nContent-Length: 10\r\n\r\n"
         try await withServer(answer: { _ in [.send(answer)] }) { client, server, origin in
             for _ in 0..<2 { #expect(await client.get(origin).value?.status.code == UInt(status)) }

@@ -29,7 +29,7 @@ struct FailureTests {
 
     @Test func anUnknownHostSaysSo() async throws {
         let client = HTTPClient(configuration: .patient)
-        // Reserved for this: RFC 6761 §6.4.
+        // This name is reserved for not existing (RFC 6761 §6.4).
         let error = try #require(await client.get(Origin(scheme: .https, host: "no-such-host.invalid")).failure)
         #expect(error.code == .unknownHost)
         #expect(error.outcome == .notSent)
@@ -112,13 +112,13 @@ struct FailureTests {
         }
     }
 
-    /// No server takes in a gigabyte that it does not read.
+    /// No system accepts a gigabyte from the network that its program does not read.
     @Test func aServerThatStopsReading() async throws {
         let gate = Gate()
         let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
         let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(50)))
         try await withServer(options, configuration: configuration, answer: { _ in [] }) { client, _, origin in
-            // One for all: a sequence is mapped as a whole, and would be a gigabyte.
+            // One chunk for all: a sequence is mapped as a whole, and would otherwise be a gigabyte.
             let chunk = ByteBuffer(repeating: 0, count: 1 << 20)
             let body = HTTPBody.stream(length: 1 << 30, isReplayable: false) {
                 (0..<(1 << 10)).publisher
@@ -134,7 +134,7 @@ struct FailureTests {
         }
     }
 
-    /// The client would wait for ever; the requests do not.
+    /// The client has no limits; the requests have their own.
     @Test(arguments: [
         (
             HTTPTimeouts(queue: nil, connect: nil, firstByte: .milliseconds(20), idle: nil), "",
@@ -176,7 +176,7 @@ struct FailureTests {
             await server.requestCount(atLeast: 1)
             for (timeouts, code, detail) in [
                 (HTTPTimeouts(queue: .milliseconds(20)), HTTPClientError.Code.queueTimeout, nil),
-                // A limit that is the request's own holds for a connection that is busy, too.
+                // A request's own limit also applies to waiting for a busy connection.
                 (HTTPTimeouts(queue: nil, connect: .milliseconds(20)), .connectTimeout, "all connections were busy"),
             ] {
                 let error = try #require(

@@ -4,12 +4,12 @@ import NIOCore
 import OpenCombine
 import Testing
 
-/// The origin's name does not exist, so an answer proves that it came by way of the proxy.
+/// The origin's name does not exist, so an answer proves that it came through the proxy.
 @Suite(.timeLimit(.minutes(15)))
 struct ProxyTests {
     private let origin = Origin(scheme: .http, host: "fms.invalid", port: 8888)
 
-    /// A client behind the proxy; what the proxy "forwards" it answers itself.
+    /// A client behind a proxy that answers the "forwarded" requests itself.
     private func withProxy(
         credentials: HTTPProxy.Credentials? = nil,
         connectAnswer: [FaultServer.Step],
@@ -45,9 +45,9 @@ struct ProxyTests {
         }
     }
 
-    /// The usual case: the proxy sees a name and a port, and the certificate that counts is the server's.
+    /// The usual case: the proxy sees a name and a port, and the server's certificate is checked.
     @Test func encryptsThroughTheTunnel() async throws {
-        // A name that is not of this machine, for which there is a certificate.
+        // A name that does not belong to this machine, for which there is a certificate.
         let name = "wrong.example"
         let context = try TestCertificates.serverContext(TestCertificates.wrongName)
         let server = try await FaultServer.start(.init(tls: context)) { _ in ok("x") }
@@ -67,7 +67,7 @@ struct ProxyTests {
                     + "Proxy-Authorization: Basic YTpi\r\n\r\n"
             ]
         )
-        // A name that the certificate does not hold, behind the same proxy.
+        // A name that is not in the certificate, through the same proxy.
         let error = await client.get(Origin(scheme: .https, host: "other.invalid")).failure
         #expect(error?.code == .certificateNameMismatch)
         await client.shutdown()

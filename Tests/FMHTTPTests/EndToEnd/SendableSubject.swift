@@ -1,7 +1,7 @@
 import NIOCore
 import OpenCombine
 
-/// A subject that a test's server or another task may use: its `send` is locked inside OpenCombine.
+/// A subject that a test's server or another task may use: OpenCombine locks its `send`.
 final class SendableSubject: @unchecked Sendable {
     // Sendable because PassthroughSubject guards its state with a lock of its own.
     private let subject: PassthroughSubject<ByteBuffer, any Error>

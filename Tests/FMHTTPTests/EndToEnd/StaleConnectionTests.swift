@@ -6,11 +6,11 @@ import NIOPosix
 import OpenCombine
 import Testing
 
-/// Real hosts close a connection after 5 s of rest: a client meets that daily.
+/// Real servers close a connection after 5 s without a request, so a client meets this every day.
 @Suite(.timeLimit(.minutes(15)))
 struct StaleConnectionTests {
-    /// The second request on a connection is read and answered by FIN: to the client that looks like a race with the
-    /// server's idle timeout.
+    /// The server reads the second request on a connection and answers it with FIN: to the client that looks like a
+    /// race with the server's idle timeout.
     private let stale: FaultServer.Answer = { request in
         request.connection == 1 && request.number == 2 ? [.close] : ok("x")
     }
@@ -36,7 +36,7 @@ struct StaleConnectionTests {
         }
     }
 
-    /// What waits for a connection was not sent.
+    /// A request that waits for a connection was not sent.
     @Test func whatWaitsIsNotToldOf() async throws {
         let gate = Gate()
         var configuration = HTTPClientConfiguration.patient
@@ -108,8 +108,8 @@ struct StaleConnectionTests {
         }
     }
 
-    /// The server closes while the client's loop is busy, so that the end lies in the kernel when the next request comes:
-    /// whatever is sent then is lost, and nobody could tell.
+    /// The server closes while the client's loop is busy, so that the kernel has the end but the loop has not read it
+    /// when the next request comes. A request sent then would be lost, with an unknown outcome.
     @Test(arguments: [HTTPBody.none, .bytes(ByteBuffer(string: "body"))])
     func aConnectionWhoseEndWasNotReadYetTakesNoUnsafeRequest(body: HTTPBody) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -134,12 +134,12 @@ struct StaleConnectionTests {
         try await group.shutdownGracefully()
     }
 
-    /// Whether the end of a connection to this port lies in the kernel, read or not. On a busy machine that is some time after the
-    /// server has closed it.
+    /// Whether the kernel has received the end of a connection to this port, read or not. On a busy machine that may be
+    /// some time after the server has closed it.
     private static func endHasCome(from port: Int) -> Bool {
         guard let file = FileHandle(forReadingAtPath: "/proc/net/tcp") else { return true }
         var table = Data()
-        // It comes page by page, and those who read a file as a whole take the first for all.
+        // It is returned page by page; reading it as a whole would return the first page only.
         while let page = try? file.read(upToCount: 1 << 16), !page.isEmpty { table += page }
         return String(decoding: table, as: UTF8.self).split(separator: "\n").contains { line in
             let (fields, closeWait) = (line.split(separator: " "), "08")

@@ -7,12 +7,12 @@ import Testing
 
 @testable import FMHTTP
 
-/// What is said when TLS fails, word by word.
+/// The exact error texts when TLS fails.
 @Suite(.timeLimit(.minutes(15)))
 struct TLSMessageTests {
     private static let trusted = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
 
-    /// What a request to a server ends with.
+    /// The error of a request to a server.
     private func failure(
         _ options: FaultServer.Options,
         _ tls: TLSOptions,
@@ -29,7 +29,7 @@ struct TLSMessageTests {
         return error
     }
 
-    /// The text has `ORIGIN` for the server's.
+    /// The text has `ORIGIN` for the server's origin.
     private func expect(
         _ error: HTTPClientError,
         _ code: HTTPClientError.Code,
@@ -109,7 +109,7 @@ struct TLSMessageTests {
         )
     }
 
-    /// What a server puts into its certificate cannot make a message long, or move a terminal's cursor.
+    /// The contents of a server's certificate cannot make a message long, or move a terminal's cursor.
     @Test func textsOfACertificateAreCutAndCleaned() {
         let certificate = PeerCertificate(
             names: (1...10).map { "n\($0)" },
@@ -151,7 +151,7 @@ struct TLSMessageTests {
         )
     }
 
-    /// A fatal alert (RFC 8446 §6) is what some servers send to whom they do not understand; others just close.
+    /// Some servers answer what they cannot parse with a fatal alert (RFC 8446 §6); others just close.
     @Test func plainHTTPToAPortForHTTPS() async throws {
         let alert = ByteBuffer(bytes: [21, 3, 1, 0, 2, 2, 70])
         for step in [FaultServer.Step.send(alert), .sendByteByByte(alert)] {

@@ -3,8 +3,8 @@ import FMTestSupport
 import NIOCore
 import Testing
 
-/// Whom a certificate is for, with certificates made for each case. The attacker's are valid in every other way, and the name
-/// leads to his machine.
+/// Which hosts a certificate is accepted for, with certificates made for each case. They are those of an attacker:
+/// valid in every other way, and the name resolves to the attacker's machine.
 @Suite(.timeLimit(.minutes(15)))
 struct TLSNameTests {
     private typealias Name = TestCertificates.Name
@@ -19,14 +19,15 @@ struct TLSNameTests {
 
         static let v4 = Address(text: "127.0.0.1", bytes: [127, 0, 0, 1])
         static let v6 = Address(text: "::1", bytes: Array(repeating: 0, count: 15) + [1])
-        /// Those that this machine has.
+        /// The addresses that this machine has.
         static let all = [v4, v6].filter { address in
             let devices = (try? System.enumerateDevices()) ?? []
             return devices.contains { $0.address?.ipAddress == address.text }
         }
     }
 
-    /// What a request to the host ends with, at a server with a certificate for these names, and how many arrived.
+    /// The result of a request to the host at a server with a certificate for these names, and the number of requests
+    /// that arrived.
     private func get(
         _ host: String,
         at address: Address,
@@ -111,7 +112,7 @@ struct TLSNameTests {
         }
     }
 
-    /// The peer's address is then the proxy's, and tells nothing of the server in either direction.
+    /// The peer's address is then the proxy's, and says nothing about the server, for or against.
     @Test(arguments: Address.all)
     func throughAProxy(address: Address) async throws {
         let (named, _) = try await get(Self.name, at: address, names: [.dns(Self.name)], throughProxy: true)
@@ -136,7 +137,8 @@ struct TLSNameTests {
         )
     }
 
-    /// RFC 6066 §3: the name in the greeting has no dot at its end, so a server with several certificates finds the right one.
+    /// RFC 6066 §3: the name in the greeting has no final dot, so that a server with several certificates finds the
+    /// right one.
     @Test func theRootsDot() async throws {
         let (result, _) = try await get(Self.name + ".", at: .v4, names: [.dns(Self.name)])
         #expect(try result.get().text == "x")

@@ -129,7 +129,7 @@ struct TLSTests {
         #expect(error.outcome == .notSent)
     }
 
-    /// An authority's file that was not there when the program began is read when it is.
+    /// An authority's file that did not exist at first is read once it exists.
     @Test func optionsThatCouldNotBeUsedAreTriedAgain() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.path + "/ca.pem"

@@ -5,8 +5,8 @@ import Testing
 
 @testable import FMHTTP
 
-/// Of a host's name NIOSSL and our own check decide, each for itself: what both accept is accepted. The certificates are right in
-/// every other way, and each name leads to 127.0.0.1.
+/// NIOSSL and this library's own check both compare a host's name with the certificate: it is accepted if both accept
+/// it. The certificates are valid in every other way, and each name resolves to 127.0.0.1.
 @Suite(.timeLimit(.minutes(15)))
 struct TLSTwiceTests {
     typealias Name = TestCertificates.Name
@@ -43,22 +43,22 @@ struct TLSTwiceTests {
         Case(host: "127.1", names: [.dns("127.1")], verdict: .bothAccept),
         Case(host: "fms", names: [.dns("fms")], verdict: .bothAccept),
 
-        // A wildcard is a whole label for us, with two or more behind it.
+        // For this library a wildcard matches a whole label, if at least two labels follow it.
         Case(host: "fms.example.com", names: [.dns("f*.example.com")], verdict: .oursRefuses),
         Case(host: "fms.example.com", names: [.dns("*s.example.com")], verdict: .oursRefuses),
         Case(host: "fms.example.com", names: [.dns("f*s.example.com")], verdict: .oursRefuses),
         Case(host: "example.com", names: [.dns("*.com")], verdict: .oursRefuses),
         Case(host: "fms", names: [.dns("*")], verdict: .oursRefuses),
-        // What NIOSSL takes from older times, and from the connection.
+        // NIOSSL also accepts the common name, and the address of the connection.
         Case(host: "fms.example.com", names: [], commonName: "fms.example.com", verdict: .oursRefuses),
         Case(host: "fms.example.com", names: [], commonName: "*.example.com", verdict: .oursRefuses),
         Case(host: "fms.example.com", names: [.address([127, 0, 0, 1])], verdict: .oursRefuses),
         Case(host: "127.1", names: [.address([127, 0, 0, 1])], verdict: .oursRefuses),
-        // A label that is empty is none.
+        // An empty label is invalid.
         Case(host: "fms..example.com", names: [.dns("fms..example.com")], verdict: .oursRefuses),
         Case(host: "fms.example.com..", names: [.dns("fms.example.com")], verdict: .oursRefuses),
 
-        // What is written otherwise than it looks.
+        // Names whose written form NIOSSL does not accept.
         Case(host: "xn--strae-oqa.example.com", names: [.dns("*.example.com")], verdict: .nioSSLRefuses),
         Case(host: "fms_1.example.com", names: [.dns("fms_1.example.com")], verdict: .nioSSLRefuses),
         Case(host: "fms_1.example.com", names: [.dns("*.example.com")], verdict: .nioSSLRefuses),
@@ -90,7 +90,8 @@ struct TLSTwiceTests {
         ),
     ]
 
-    /// What a request to the host ends with, at a server with a certificate for these names, and how many arrived.
+    /// The result of a request to the host at a server with a certificate for these names, and the number of requests
+    /// that arrived.
     private func get(
         _ host: String,
         names: [Name],
@@ -120,7 +121,7 @@ struct TLSTwiceTests {
     @Test(arguments: cases)
     func accepted(_ each: Case) async throws {
         let (answer, requests) = try await get(each.host, names: each.names, commonName: each.commonName)
-        // With an error in ours, which takes any certificate for any host.
+        // With a faulty own check, which accepts any certificate for any host.
         let (careless, carelessRequests) = try await get(
             each.host,
             names: each.names,
@@ -134,7 +135,7 @@ struct TLSTwiceTests {
             #expect(error.code == .certificateNameMismatch)
             #expect(error.outcome == .notSent)
         }
-        // Nobody who was refused saw a request.
+        // No rejected server received a request.
         #expect(requests == (answer.value == nil ? 0 : 1))
         #expect(carelessRequests == (careless.value == nil ? 0 : 1))
     }
@@ -145,7 +146,7 @@ struct TLSTwiceTests {
         }
     }
 
-    /// Where NIOSSL alone refuses the certificate looks right, so the error says more.
+    /// If only NIOSSL rejects the certificate, it looks right, so the error says more.
     @Test(arguments: [
         (
             "xn--strae-oqa.example.com", "*.example.com",
@@ -162,7 +163,7 @@ struct TLSTwiceTests {
         #expect(error?.underlying == detail)
     }
 
-    /// One client may ask hosts of both kinds, in any order.
+    /// One client may use hosts of both kinds, in any order.
     @Test func namesAndAddressesSideBySide() async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
         let server = try await FaultServer.start(options) { _ in ok("x") }
@@ -181,7 +182,7 @@ struct TLSTwiceTests {
 }
 
 extension TestCertificates.Name {
-    /// As our check sees it.
+    /// The name in the form of this library's own check.
     fileprivate var inCertificate: CertificateName? {
         switch self {
         case .dns(let name): .dns(Array(name.utf8))

@@ -5,7 +5,7 @@ import NIOPosix
 import OpenCombine
 import Testing
 
-/// A client and a fault server for the length of a test; at the end everything must be gone.
+/// A client and a fault server for the duration of a test; at the end it checks that no connection is left.
 func withServer(
     _ options: FaultServer.Options = .init(),
     configuration: HTTPClientConfiguration = .init(),
@@ -16,7 +16,7 @@ func withServer(
 ) async throws {
     let server = try await FaultServer.start(options, answer)
     var configuration = configuration
-    // A busy machine may let any time pass between two lines of a test.
+    // A busy machine may delay a test by any time between two lines.
     configuration.maximumRestBeforeUnsafeRequest = .seconds(3600)
     if configuration.timeouts == HTTPTimeouts() {
         let patience = Duration.seconds(3600)
@@ -36,7 +36,7 @@ func withServer(
 }
 
 extension HTTPClientConfiguration {
-    /// The default with all the time in the world: a busy machine may hold up a test for longer than any limit of a program.
+    /// The default with very long time limits: a busy machine may delay a test for longer than any normal limit.
     static var patient: HTTPClientConfiguration {
         HTTPClientConfiguration(timeouts: .patient, idleConnectionLifetime: .seconds(3600))
     }
@@ -67,13 +67,13 @@ extension Result {
     var value: Success? { try? get() }
 }
 
-/// The parts of one response put together.
+/// The parts of one response, joined.
 struct HTTPResponse: Sendable {
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
     private(set) var body = ByteBuffer()
 
-    /// - Parameter parts: Those of a response that finished, which has a head.
+    /// - Parameter parts: the parts of a finished response, which has a head.
     init(_ parts: [HTTPResponsePart]) {
         guard case .head(let head)? = parts.first else { preconditionFailure("a response begins with its head") }
         status = head.status

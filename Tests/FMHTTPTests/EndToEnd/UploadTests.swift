@@ -48,12 +48,12 @@ struct UploadTests {
     }
 
     @Test func aServerThatDoesNotReadStopsThePublisher() async throws {
-        // Who does not read does not see the end either, so the server is told when to go.
+        // A server that does not read does not see the end of the connection either, so the gate ends it.
         let gate = Gate()
         let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
         try await withServer(options, answer: { _ in [] }) { client, server, origin in
             let given = Locked(0)
-            // One for all: a sequence is mapped as a whole, and would be a gigabyte.
+            // One chunk for all: a sequence is mapped as a whole, and would otherwise be a gigabyte.
             let chunk = ByteBuffer(repeating: 0, count: 1 << 16)
             let request = put(origin, length: 1 << 30) {
                 (0..<(1 << 14)).publisher

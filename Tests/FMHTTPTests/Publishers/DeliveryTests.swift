@@ -6,7 +6,7 @@ import NIOPosix
 import OpenCombine
 import Testing
 
-/// The contract every subscription keeps, for both deliveries.
+/// The rules that every subscription follows, with both kinds of delivery.
 @Suite(.timeLimit(.minutes(15)))
 struct DeliveryTests {
     private typealias Parts = TrackingSubscriber<HTTPResponsePart, HTTPClientError>
@@ -39,7 +39,7 @@ struct DeliveryTests {
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
             let subscriber = Parts(initialDemand: .none)
             client.parts(HTTPRequest(origin: origin, target: "/late")).subscribe(subscriber)
-            // Another request comes and goes meanwhile.
+            // Another request completes meanwhile.
             #expect(await client.get(origin, "/other").value?.text == "x")
             #expect(server.requests.map(\.target) == ["/other"])
             subscriber.request(.unlimited)
@@ -74,7 +74,7 @@ struct DeliveryTests {
         }
     }
 
-    /// A value that is being delivered when another thread cancels is the last thing that arrives.
+    /// A value that is being delivered while another thread cancels is the last event.
     @Test func oneValueAtMostArrivesWhileItIsCancelled() async throws {
         let body = String(repeating: "x", count: 1000)
         try await withServer(answer: { _ in ok(body) }) { client, server, origin in
@@ -145,7 +145,7 @@ struct DeliveryTests {
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
             await until { onLoop.value.count == 3 }
             #expect(onLoop.value == [true, true, true])
-            // Errors that need no connection keep the promise too.
+            // Errors that need no connection arrive there too.
             let failing = Parts(onEvent: { event in
                 if case .completion = event {
                     onLoop.change { $0.append(MultiThreadedEventLoopGroup.currentEventLoop != nil) }
@@ -158,7 +158,7 @@ struct DeliveryTests {
     }
 
     @Test func subscribersThatBlockStallNobody() async throws {
-        // More of them than this machine has cores, or a pool of threads would have threads.
+        // More of them than the machine has cores, or a pool of threads would have threads.
         let blocked = 24
         let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 64)
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, _, origin in
@@ -232,7 +232,7 @@ struct DeliveryTests {
     }
 }
 
-/// Asks what it will be given for one more, for a subscriber that does so from within a value.
+/// Requests one more value from a target that is set later, for a subscriber that does so while it receives one.
 private final class SerialRequester: @unchecked Sendable {
     // Sendable because `target` is set once, before the subscription that leads to `request` begins.
     private weak var target: TrackingSubscriber<HTTPResponsePart, HTTPClientError>?

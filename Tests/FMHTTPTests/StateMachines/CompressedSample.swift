@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A compressed body that somebody else has written: GNU gzip, whose deflate is its own, or Python with a header made by hand.
+/// A compressed body made by another implementation: GNU gzip, which has its own deflate, or Python with a hand-made
+/// header.
 struct CompressedSample: CustomTestStringConvertible, Sendable {
     let name: String
     let bytes: [UInt8]
@@ -14,12 +15,12 @@ struct CompressedSample: CustomTestStringConvertible, Sendable {
 
     var isRaw: Bool { name.hasPrefix("raw") }
 
-    /// Where the body may end although there is more: behind a member of gzip.
+    /// The positions at which a truncated body may end: after a member of gzip.
     var endsOfMembers: [Int] {
         Array(bytes.indices.filter { bytes[$0...].starts(with: [0x1F, 0x8B, 0x08]) }.dropFirst())
     }
 
-    /// What all of them hold.
+    /// The decompressed text of all samples.
     static let text = """
         {"fieldData":{"Name":"Ada Lovelace","City":"London"}},{"fieldData":{"Name":"Mary Somerville","City":"Jedburgh"}},\
         {"fieldData":{"Name":"Émilie du Châtelet","City":"Paris"}},\

@@ -14,7 +14,7 @@ struct ConnectionStateMachineTests {
 
     private let keepAlive = ResponseParser.Persistence(keepsAlive: true, timeout: nil)
 
-    // MARK: The whole story
+    // MARK: Complete exchanges
 
     @Test func anExchangeAndAnother() {
         var machine = ConnectionStateMachine()

@@ -20,7 +20,7 @@ struct DeliveryCrewStateMachineTests {
         #expect(machine.submitted(2, now: at(10)) == .init())
         #expect(machine.submitted(3, now: at(20)) == .init())
         #expect((0..<4).map { _ in machine.next(for: first, now: at(30)) } == [1, 2, 3, nil])
-        // Nothing waits any more, so nobody looks again.
+        // No delivery waits any more, so no further wake-up is scheduled.
         #expect(machine.timePassed(now: at(1000)) == .init())
         #expect(machine.submitted(4, now: at(2000)) == .init(start: second, wakeAt: at(3000)))
     }
@@ -28,17 +28,17 @@ struct DeliveryCrewStateMachineTests {
     @Test mutating func aBlockedWorkerIsReplacedWhenTimePasses() {
         _ = machine.submitted(1, now: at(0))
         #expect(machine.next(for: first, now: at(5)) == 1)
-        // The worker does not come back for this one.
+        // The worker does not finish, so it does not take this one.
         #expect(machine.submitted(2, now: at(10)) == .init())
         #expect(machine.timePassed(now: at(1000)) == .init(wakeAt: at(2000)))
         #expect(machine.timePassed(now: at(2000)) == .init(start: second, wakeAt: at(3000)))
         #expect(machine.next(for: second, now: at(2010)) == 2)
         #expect(machine.next(for: second, now: at(2020)) == nil)
-        // The second has left, and the first is at its delivery still.
+        // The second worker has ended, and the first is still at its delivery.
         #expect(machine.submitted(3, now: at(2030)).start == WorkerID(number: 3))
     }
 
-    /// The one who blocks delays others once, not each time.
+    /// A blocked worker delays others once, not each time.
     @Test mutating func aWorkerKnownToBeBlockedIsNotCountedOn() {
         _ = machine.submitted(1, now: at(0))
         #expect(machine.next(for: first, now: at(5)) == 1)
@@ -49,7 +49,7 @@ struct DeliveryCrewStateMachineTests {
             #expect(machine.next(for: id, now: now) == 2)
             #expect(machine.next(for: id, now: now) == nil)
         }
-        // It comes back in the end, and leaves like any other.
+        // It continues in the end, and ends like any other.
         #expect(machine.next(for: first, now: at(9000)) == nil)
         #expect(machine.submitted(3, now: at(9000)).start == WorkerID(number: 7))
     }
@@ -66,7 +66,7 @@ struct DeliveryCrewStateMachineTests {
         #expect(machine.timePassed(now: at(2010)).start == WorkerID(number: 3))
     }
 
-    /// Whatever happens, what waits has a worker that is not done with its last delivery, or somebody who will look.
+    /// In every state, a waiting delivery has a worker that has not finished its last one, or a wake-up is scheduled.
     @Test(arguments: 0..<20) func nothingWaitsForEver(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var machine = Machine(patience: .milliseconds(1))
@@ -74,7 +74,7 @@ struct DeliveryCrewStateMachineTests {
         var wakes: [NIODeadline] = []
         var submitted = 0
         var delivered: [Int] = []
-        // Workers that ask for more when they are scheduled; one that blocks never does.
+        // Workers that ask for the next delivery when they are scheduled; one that blocks never does.
         var busy: [WorkerID] = []
         var blockedCount = 0
         func carryOut(_ actions: Machine.Actions) {

@@ -12,7 +12,7 @@ struct DeliveryStateMachineTests {
         return machine
     }
 
-    /// Everything that can be delivered now, with the demand each value returns.
+    /// All steps that can be delivered now; each value returns this demand.
     private func drain(_ machine: inout Machine, more: Subscribers.Demand = .none) -> [String] {
         var steps: [String] = []
         while true {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMHTTP
 
-/// What a body became, with its chunks joined.
+/// The result of inflating a body, with its chunks joined.
 private struct Inflated: Equatable {
     var bytes = ByteBuffer()
     var problem: Inflater.Problem?
@@ -62,9 +62,9 @@ struct InflaterTests {
         #expect(inflated.bytes.readableBytes == 0)
     }
 
-    // MARK: What is not whole, or more than that
+    // MARK: Truncated and trailing data
 
-    /// Between two members of gzip a body may end: HTTP alone could tell that another was to come.
+    /// Between two members of gzip a body may end: only HTTP could tell that another one was to come.
     @Test(arguments: CompressedSample.all)
     func whatEndsTooEarlyIsTold(_ sample: CompressedSample) {
         let ends = sample.endsOfMembers
@@ -75,7 +75,7 @@ struct InflaterTests {
         }
     }
 
-    /// A zero as well: HTTP has nothing to fill up.
+    /// Also a zero: HTTP bodies have no padding.
     @Test(arguments: CompressedSample.all, [[0], [0x0A], [0x1E, 0x8B]] as [[UInt8]])
     func bytesBehindTheEndAreRefused(_ sample: CompressedSample, _ trailing: [UInt8]) {
         let inflated = Inflated(ByteBuffer(bytes: sample.bytes + trailing))
@@ -96,7 +96,7 @@ struct InflaterTests {
 
     // MARK: Damage
 
-    /// The checksums of gzip and zlib find each bit that is wrong in the data. One that is wrong in a name or a time does no harm.
+    /// The checksums of gzip and zlib detect each wrong bit in the data. A wrong bit in a name or a time does no harm.
     @Test(arguments: CompressedSample.all.filter { !$0.isRaw })
     func noWrongBitBecomesAnotherText(_ sample: CompressedSample) {
         var harmless = 0
@@ -122,7 +122,7 @@ struct InflaterTests {
         expectNoDifference(Inflated(ByteBuffer(string: text)).problem, .damaged(words))
     }
 
-    /// One for which both sides have agreed on a dictionary before.
+    /// A stream that needs a dictionary on which both sides would have to agree.
     @Test func aDictionaryThatNobodyHasIsTold() {
         let sample = CompressedSample("zlib with a dictionary", "ePlXqwcUq0YRra0FADFHBe0=")
         expectNoDifference(Inflated(ByteBuffer(bytes: sample.bytes)).problem, .damaged("need dictionary"))
@@ -154,7 +154,7 @@ struct InflaterTests {
         let inflated = Inflated(Self.zeros, maximumRatio: ratio + 1)
         #expect(inflated.problem == nil)
         #expect(inflated.bytes.readableBytes == 1_000_000)
-        // A product would overflow.
+        // Multiplying would overflow.
         #expect(Inflated(Self.zeros, maximumRatio: .max).problem == nil)
     }
 
@@ -183,7 +183,7 @@ struct InflaterTests {
         var inflater = Inflater(maySkipHeader: false, maximumRatio: .max)
         inflater.append(Self.zeros)
         while let chunk = try inflater.next() { #expect(chunk.storageCapacity <= 32 << 10) }
-        // Few bytes, few bytes.
+        // A small input makes a small chunk.
         inflater = Inflater(maySkipHeader: false, maximumRatio: .max)
         for piece in CompressedFormat.gzip.compressed(ByteBuffer(string: CompressedSample.text)).pieces(of: 16) {
             inflater.append(piece)
@@ -191,7 +191,7 @@ struct InflaterTests {
         }
     }
 
-    /// What the first byte of many makes can be far more than one chunk has room for.
+    /// A single byte of input can inflate to far more than one chunk has room for.
     @Test func whatAChunkHasNoRoomForIsInTheNextOne() {
         let inflated = Inflated(Self.zeros.pieces(of: 1))
         #expect(inflated.problem == nil)
@@ -200,7 +200,7 @@ struct InflaterTests {
 }
 
 extension ByteBuffer {
-    /// Each with a memory of its own, as a socket gives them.
+    /// Pieces that each have their own memory, like those of a socket.
     fileprivate func pieces(of size: Int) -> [ByteBuffer] {
         var rest = self
         var pieces: [ByteBuffer] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMHTTP
 
-/// The pool against a model that knows what is legal: random events, and every action checked.
+/// The pool against a model of the allowed behaviour: random events, and every action checked.
 struct PoolRandomWalkTests {
     private static let seeds = 1...UInt64(Effort.of(40, brief: 8))
 
@@ -15,7 +15,7 @@ struct PoolRandomWalkTests {
         walk.finish()
     }
 
-    /// What the outside world would know, kept apart from the machine.
+    /// The knowledge of the outside world, independent of the machine.
     private struct Walk {
         private enum Connection { case connecting, idle, running(RequestID), ordered }
 
@@ -24,7 +24,7 @@ struct PoolRandomWalkTests {
         private var connections: [ConnectionID: Connection] = [:]
         private var waiting: [RequestID: PoolStateMachine.Reuse] = [:]
         private var used: Set<ConnectionID> = []
-        /// Came back without having been used.
+        /// Connections that came back without having been used.
         private var unknownAge: Set<ConnectionID> = []
         private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         private var lastRequest = 0

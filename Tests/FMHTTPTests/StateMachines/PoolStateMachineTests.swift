@@ -98,7 +98,7 @@ struct PoolStateMachineTests {
         expectNoDifference(machine.closed(connection(1), now: at(1)), Actions(connect: [connection(2)]))
     }
 
-    // MARK: Who may use what
+    // MARK: Which requests may use which connections
 
     @Test func aRequestThatMustNotRunTwiceTakesNoOldConnection() {
         var machine = machineWithIdle()
@@ -117,7 +117,7 @@ struct PoolStateMachineTests {
         _ = machine.submitted(request(1), reuse: .any, deadline: nil, now: at(0))
         _ = machine.connected(connection(1), now: at(0))
         _ = machine.submitted(request(2), reuse: .never, deadline: nil, now: at(0))
-        // It is parked, and makes room for a new one at once.
+        // It is parked, and then closed at once to make room for a new one.
         let actions = machine.released(connection(1), lifetime: nil, now: at(1))
         expectNoDifference(actions.run, nil)
         expectNoDifference(actions.close, [connection(1)])
@@ -186,7 +186,7 @@ struct PoolStateMachineTests {
     @Test func whenNothingIsLeftToWaitForAllFail() {
         var machine = machine(maximum: 2)
         for number in 1...3 { _ = machine.submitted(request(number), reuse: .any, deadline: nil, now: at(0)) }
-        // Another attempt is still on its way.
+        // Another attempt is still in progress.
         expectNoDifference(machine.connectFailed(connection(1), now: at(1), jitter: 0).fail, [])
         expectNoDifference(
             machine.connectFailed(connection(2), now: at(2), jitter: 0).fail,
@@ -289,7 +289,7 @@ struct PoolStateMachineTests {
         #expect(machine.connected(connection(4), now: at(151)).run == run(2, on: 4))
         _ = machine.closed(connection(4), now: at(152))
         #expect(machine.submitted(request(3), reuse: .any, deadline: nil, now: at(152)).connect == [connection(5)])
-        // And the next failure is a first one again.
+        // And the next failure counts as the first again.
         _ = machine.connectFailed(connection(5), now: at(153), jitter: 0)
         #expect(machine.submitted(request(4), reuse: .any, deadline: nil, now: at(153)).connect == [connection(6)])
     }
@@ -307,14 +307,14 @@ struct PoolStateMachineTests {
         #expect(machine.submitted(request(7), reuse: .any, deadline: nil, now: at(60_000)).connect == [connection(7)])
     }
 
-    // MARK: Back without having been used
+    // MARK: Connections returned unused
 
     @Test func aConnectionThatComesBackUnusedCountsAsOld() {
         var machine = machineWithIdle(maximum: 3)
         #expect(machine.submitted(request(1), reuse: .any, deadline: nil, now: at(1000)).run == run(1, on: 1))
         expectNoDifference(machine.returned(connection(1), lifetime: 5, now: at(1001)), Actions(wakeAt: at(5001)))
         expectNoDifference(machine.counts, PoolCounts(idle: 1))
-        // Who knows how long it has rested?
+        // Its idle time is unknown.
         #expect(machine.submitted(request(2), reuse: .recent, deadline: nil, now: at(1002)).connect == [connection(2)])
         #expect(machine.submitted(request(3), reuse: .any, deadline: nil, now: at(1002)).run == run(3, on: 1))
     }
@@ -335,7 +335,7 @@ struct PoolStateMachineTests {
         _ = machine.submitted(request(2), reuse: .recent, deadline: nil, now: at(0))
         _ = machine.submitted(request(3), reuse: .any, deadline: nil, now: at(0))
         expectNoDifference(machine.returned(connection(1), lifetime: nil, now: at(0)), Actions(run: run(3, on: 1)))
-        // Nobody of the rest may: it makes room.
+        // The other waiting request may not use it, so it is closed to make room.
         let actions = machine.returned(connection(1), lifetime: nil, now: at(0))
         expectNoDifference(actions.close, [connection(1)])
         expectNoDifference(actions.connect, [connection(2)])

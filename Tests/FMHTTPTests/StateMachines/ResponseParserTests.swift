@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMHTTP
 
-/// What a response said, with its chunks joined: how they were cut is not part of the meaning.
+/// The parsed response, with its chunks joined: how they were split does not matter.
 private struct Parsed: Equatable {
     var informational: [UInt] = []
     var status: UInt?
@@ -66,7 +66,7 @@ struct ResponseParserTests {
         expectNoDifference(parse(text.map { String($0) }), whole)
     }
 
-    /// Another author's parser says the same.
+    /// An independent parser returns the same.
     @Test(arguments: good)
     func agreesWithNIO(text: String) throws {
         let channel = EmbeddedChannel()
@@ -207,7 +207,7 @@ struct ResponseParserTests {
         expectNoDifference(parse(text.utf8.map { String(UnicodeScalar($0)) }), whole)
     }
 
-    /// However they are cut: the first byte alone does not tell.
+    /// However they are split: the first byte alone is not enough.
     @Test func recordsOfTLSAreKnown() {
         for alert in ["\u{15}\u{3}\u{1}\u{0}\u{2}", "\u{16}\u{3}"] {
             #expect(parse(alert).problem == .tls)
@@ -219,7 +219,7 @@ struct ResponseParserTests {
         }
     }
 
-    /// A server may end every packet within a line for as long as it likes.
+    /// A server may end every packet within a line, for any time.
     @Test func whatWasReadIsNotKept() throws {
         var parser = ResponseParser(limits: Self.limits)
         parser.begin(method: .GET)

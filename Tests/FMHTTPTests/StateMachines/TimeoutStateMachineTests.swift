@@ -65,7 +65,7 @@ struct TimeoutStateMachineTests {
         #expect(machine.fired(now: at(105)) == .schedule(at: at(115)))
         #expect(machine.fired(now: at(115)) == .expired(.totalTimeout))
 
-        // The next request begins without the pauses of this one.
+        // The next request starts without the pauses of this one.
         machine.ended()
         limits.deadline = at(120)
         #expect(machine.progressed(to: .receiving, limits: limits, now: at(116)) == at(120))
@@ -79,7 +79,7 @@ struct TimeoutStateMachineTests {
         return limits
     }
 
-    /// One byte each 100 ms is never idle, and ends after the grace all the same.
+    /// One byte every 100 ms is never idle, and still expires after the grace period.
     @Test func aBodyThatDripsExpires() {
         var machine = TimeoutStateMachine()
         _ = machine.progressed(to: .awaitingHead, limits: slowLimits, now: at(0))
@@ -93,7 +93,7 @@ struct TimeoutStateMachineTests {
             now = now + .milliseconds(100)
         }
         #expect(expired == .expired(.tooSlow))
-        // 20 s of grace since the head, and the time that 200 bytes may take.
+        // 20 s of grace period since the head, and the time for 200 bytes.
         #expect(now > at(25) && now < at(26))
     }
 
@@ -105,7 +105,7 @@ struct TimeoutStateMachineTests {
         }
     }
 
-    /// What came fast before is on its account.
+    /// Fast progress earlier counts.
     @Test func theRateIsAnAverage() {
         var machine = TimeoutStateMachine()
         var limits = slowLimits

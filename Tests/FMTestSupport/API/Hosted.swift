@@ -2,12 +2,12 @@ public import FMData
 public import FMSandbox
 public import Testing
 
-/// An embedded server with a solution of the test's own.
+/// Runs tests against an embedded server with a solution of the test's own.
 public enum Hosted {
-    /// Runs a test against the server and checks that no session stays behind.
+    /// Runs a test against the server and checks that no session is left.
     ///
     /// - Parameters:
-    ///   - credentials: the default is the account of a solution that says nothing of accounts.
+    ///   - credentials: the default is the account of a solution without accounts of its own.
     ///   - sandbox: changes the server's configuration.
     ///   - client: changes the client's configuration.
     ///   - sessions: how many may be open when the test ends; by default as many as the client may have.
@@ -23,7 +23,8 @@ public enum Hosted {
     ) async throws {
         var configuration = Sandbox.Configuration()
         configuration.tls = wire == .tls
-        // A real server closes after 5 s at rest. A test that a busy machine holds up for so long must not notice.
+        // A real server closes connections after 5 s without a request. A test that is delayed that long must not be
+        // affected.
         configuration.keepAlive = .seconds(600)
         configureSandbox(&configuration)
         let sandbox = try await Sandbox.start([solution], configuration: configuration)
@@ -37,13 +38,13 @@ public enum Hosted {
         let result: Result<Void, any Error>
         do {
             try await body(database, sandbox)
-            // Before the client logs out, and so puts an end to whatever it has opened.
+            // Before the client logs out, which ends all its sessions.
             #expect(
                 sandbox.counters.openSessions <= sessions ?? config.sessions.maximumSessions,
                 "too many sessions opened",
                 sourceLocation: sourceLocation
             )
-            // A test may have ended its sessions by force; the client then learns it here.
+            // A test may have ended its sessions on the server; the client notices that here.
             _ = await database.logOut().awaitSingleResult()
             #expect(sandbox.counters.openSessions == 0, "sessions left behind", sourceLocation: sourceLocation)
             result = .success(())
@@ -56,7 +57,7 @@ public enum Hosted {
 }
 
 extension Solution {
-    /// A file with one table and one layout, both of one name.
+    /// A file with one table and one layout, both with the same name.
     public static func single(
         _ name: String = "Notes",
         fields: [Field],

@@ -18,10 +18,10 @@ public struct World: Sendable {
     public var zones: DataAPI.Layout { database.addLayout("Zones") }
     public var contacts: DataAPI.Layout { database.addLayout("Contacts") }
 
-    /// Runs a test in a world of its own and checks that no session stays behind.
+    /// Runs a test in a world of its own and checks that no session is left.
     ///
     /// - Parameters:
-    ///   - credentials: the default is the account that may do everything.
+    ///   - credentials: the default is the account with full access.
     ///   - sandbox: changes the server's configuration.
     ///   - client: changes the client's configuration.
     ///   - sessions: how many may be open when the test ends; by default as many as the client may have.

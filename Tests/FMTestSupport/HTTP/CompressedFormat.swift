@@ -2,9 +2,9 @@
 import CFMZlib
 public import NIOCore
 
-/// zlib, called once for all of a body: what tests send compressed, and how they read what was.
+/// zlib, called once for a whole body: compresses what tests send, and inflates what they received.
 public enum CompressedFormat: Int32, CaseIterable, Sendable {
-    // What zlib calls them.
+    // The raw values are zlib's window bits.
     case raw = -15
     case zlib = 15
     case gzip = 31
@@ -27,7 +27,7 @@ public enum CompressedFormat: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// As many bytes as may come of it, and whether they are all.
+    /// Inflates at most so many bytes. Returns them, and whether they are the whole body.
     public func inflated(_ bytes: ByteBuffer, maximumCount: Int = 1 << 20) -> (bytes: ByteBuffer, isWhole: Bool) {
         withStream { stream in
             inflateInit2_(stream, rawValue, ZLIB_VERSION, Self.streamSize)

@@ -4,7 +4,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A port of this machine where nobody listens, nor will anybody else for as long as it is held.
+/// A port of this machine on which no process listens, and which no other can take while it is held.
 public final class ClosedPort: Sendable {
     private let held: HeldPort
     public var port: Int { held.port }
@@ -12,7 +12,8 @@ public final class ClosedPort: Sendable {
     public init() throws { held = try HeldPort() }
 }
 
-/// A port whose system answers no more: whoever connects waits. (So Linux does with a full queue; others may refuse.)
+/// A port that does not answer, so that connecting takes for ever. (On Linux a full accept queue has that effect; other
+/// systems may refuse.)
 public final class SilentPort: Sendable {
     private let held: HeldPort
     private let fillers: [Int32]
@@ -22,10 +23,10 @@ public final class SilentPort: Sendable {
         let held = try HeldPort()
         self.held = held
         guard listen(held.descriptor, 0) == 0 else { throw HeldPort.SystemError(number: errno) }
-        // Nobody accepts: the first fills the queue, the others wait like those to come.
+        // No connection is accepted: the first one fills the queue, and the others stay pending like later ones.
         fillers = try (0..<3).map { number in
             let filler = try HeldPort.makeSocket()
-            // Only the first can be waited for.
+            // Only the first one completes, so only it may block.
             if number > 0 { _ = fcntl(filler, F_SETFL, O_NONBLOCK) }
             held.withAddress { _ = connect(filler, $0, $1) }
             return filler

@@ -5,12 +5,12 @@ extension TestCertificates {
     public enum Name: Sendable, Hashable {
         case dns(String)
         case address([UInt8])
-        /// Of a kind that is no host's.
+        /// A kind of name that is not for hosts.
         case email(String)
     }
 
-    /// A certificate made here and now, valid from 2020 to 2120, with the key of `selfSigned`. Its signature is nonsense:
-    /// whoever is told to trust this very certificate has nothing to verify it with, and so verifies the rest alone.
+    /// A certificate made on the fly, valid from 2020 to 2120, with the key of `selfSigned`. Its signature is invalid:
+    /// a client that trusts this very certificate does not verify the signature, only the rest.
     public static func made(commonName: String, names: [Name]) -> Pair {
         let algorithm = sequence(objectIdentifier([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]))
         let name = sequence(tagged(0x31, sequence(objectIdentifier([0x55, 0x04, 0x03]) + text(0x0C, commonName))))
@@ -34,7 +34,7 @@ extension TestCertificates {
         )
     }
 
-    /// The end of the private key's file.
+    /// The public key at the end of the private key's file.
     private static var publicPoint: [UInt8] {
         let lines = selfSigned.key.split(separator: "\n").filter { !$0.hasPrefix("-") }
         return Data(base64Encoded: lines.joined()).map { Array($0.suffix(65)) } ?? []

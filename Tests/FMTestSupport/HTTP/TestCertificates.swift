@@ -1,6 +1,7 @@
 public import NIOSSL
 
-/// Certificates for tests, valid from 2020 to 2120, and servers that use them. The keys guard nothing.
+/// Certificates for tests, valid from 2020 to 2120, and TLS contexts of servers that use them. The keys protect
+/// nothing.
 public enum TestCertificates {
     /// The authority that signed all the others.
     public static let authority = """
@@ -69,7 +70,7 @@ public enum TestCertificates {
             """
     )
 
-    /// For `localhost`, until the second of January 2020.
+    /// For `localhost`, valid until the second of January 2020.
     public static let expired = Pair(
         certificate: """
             -----BEGIN CERTIFICATE-----
@@ -117,7 +118,7 @@ public enum TestCertificates {
             """
     )
 
-    /// For `localhost`, `127.0.0.1` and `::1`, from the first of January 2100 on, signed by itself.
+    /// For `localhost`, `127.0.0.1` and `::1`, valid from the first of January 2100, signed by itself.
     public static let future = Pair(
         certificate: """
             -----BEGIN CERTIFICATE-----
@@ -140,7 +141,7 @@ public enum TestCertificates {
             """
     )
 
-    /// A client's.
+    /// A client certificate.
     public static let client = Pair(
         certificate: """
             -----BEGIN CERTIFICATE-----
@@ -184,7 +185,7 @@ public enum TestCertificates {
     /// The TLS side of a server.
     ///
     /// - Parameters:
-    ///   - maximumVersion: The best the server can do.
+    ///   - maximumVersion: The highest version of the server.
     ///   - asksForClient: Whether clients must show a certificate of `authority`.
     public static func serverContext(
         _ pair: Pair = server,

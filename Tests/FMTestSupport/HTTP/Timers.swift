@@ -1,12 +1,12 @@
 public import NIOCore
 
 extension EventLoopGroup {
-    /// In how many milliseconds its loops will do what they were told to do later. NIO says so nowhere but in the description
-    /// for debuggers.
+    /// The times of its loops' scheduled tasks, in milliseconds from now. NIO shows them only in its description for
+    /// debuggers.
     public func timers() async throws -> [Int] {
         var timers: [Int] = []
         for eventLoop in makeIterator() {
-            // On the loop: the description reads what belongs to it.
+            // On the loop: the description reads the loop's own state.
             let text = try await eventLoop.submit { String(reflecting: eventLoop) }.get()
             let number = text.firstMatch(of: /scheduledTasks = PriorityQueue\(count: (\d+)\)/).flatMap { Int($0.1) }
             let now = Int(NIODeadline.now().uptimeNanoseconds)
@@ -18,5 +18,5 @@ extension EventLoopGroup {
     }
 }
 
-/// NIO describes its loops in other words than this helper knows.
+/// NIO's description of a loop does not have the expected format.
 private struct TimersUnknown: Error {}

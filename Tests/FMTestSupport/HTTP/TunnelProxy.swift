@@ -2,8 +2,8 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 
-/// An HTTP proxy on loopback that opens every tunnel it is asked for, all of them to one address, whatever name was asked
-/// for. It looks at nothing that goes through.
+/// An HTTP proxy on loopback. It opens every requested tunnel, all of them to one address, whatever the requested name,
+/// and does not look at the data.
 public final class TunnelProxy: Sendable {
     private let channel: any Channel
     private let received: NIOLockedValueBox<[String]>
@@ -28,13 +28,13 @@ public final class TunnelProxy: Sendable {
     }
 
     public var port: Int { channel.localAddress?.port ?? 0 }
-    /// The heads of the CONNECT requests, as they came.
+    /// The heads of the CONNECT requests, as received.
     public var requests: [String] { received.withLockedValue { $0 } }
 
     public func stopped() async throws { try await channel.close().get() }
 }
 
-/// The client's side of a tunnel. Confined to its loop, like the exit, which lives on the same one.
+/// The client's side of a tunnel. Confined to its loop, which the exit shares.
 private final class TunnelEntrance: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

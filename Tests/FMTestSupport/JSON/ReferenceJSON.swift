@@ -1,11 +1,11 @@
-/// A second opinion on what is JSON, written for clarity alone: RFC 8259 as recursive functions over the grammar, without
-/// limits. (Foundation takes trailing commas and unknown escapes in keys, so it is no judge.)
+/// An independent validator of JSON, written for clarity alone: RFC 8259 as recursive functions over the grammar,
+/// without limits. (Foundation accepts trailing commas and unknown escapes in keys, so it cannot serve.)
 public struct ReferenceJSON {
     private let bytes: [UInt8]
     private var position = 0
 
     public static func accepts(_ bytes: [UInt8]) -> Bool {
-        // No byte beyond ASCII is JSON outside strings, so the encoding can be judged as a whole.
+        // No byte beyond ASCII is allowed outside strings, so the encoding can be checked for the text as a whole.
         guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return false }
         var parser = ReferenceJSON(bytes: bytes)
         parser.space()

@@ -1,13 +1,14 @@
 public import Logging
 
-/// What a logger was told: for tests, one text per line, `debug call finished|code=0 method=GET`, with the keys in order.
+/// Collects the lines of a logger, for tests: one text per line, `debug call finished|code=0 method=GET`, with the keys
+/// in order.
 public final class LogLines: Sendable {
     private let lines = Locked<[String]>([])
 
     public init() {}
 
     public var all: [String] { lines.value }
-    /// Without what follows the bar.
+    /// The parts before the bar.
     public var messages: [String] { all.map { String($0.prefix { $0 != "|" }) } }
 
     public func logger(_ level: Logger.Level) -> Logger {

@@ -1,6 +1,6 @@
 internal import NIOConcurrencyHelpers
 
-/// A value that a test and its server, publisher or subscriber share.
+/// A value shared by a test and its server, publisher or subscriber.
 public final class Locked<Value: Sendable>: Sendable {
     private let box: NIOLockedValueBox<Value>
 

@@ -2,7 +2,7 @@ internal import NIOConcurrencyHelpers
 public import OpenCombine
 internal import Testing
 
-/// A subscriber that remembers everything it was told, asks for exactly what the test says, and can be waited for.
+/// A subscriber that records all its events, requests exactly the demand the test specifies, and can be waited for.
 ///
 ///     let subscriber = TrackingSubscriber<Int, Never>(initialDemand: .max(1))
 ///     publisher.subscribe(subscriber)
@@ -10,7 +10,7 @@ internal import Testing
 ///     subscriber.request(.max(2))
 ///     #expect(await subscriber.completion() == .finished)
 public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
-    // Sendable because everything that varies is read and changed under `lock` only.
+    // Sendable because all mutable state is read and changed under `lock` only.
 
     public enum Event {
         case subscription
@@ -27,9 +27,9 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
     private let onEvent: @Sendable (Event) -> Void
 
     /// - Parameters:
-    ///   - initialDemand: Asked for when the subscription arrives.
+    ///   - initialDemand: Requested when the subscription arrives.
     ///   - demandAfterValue: Returned from `receive(_:)`.
-    ///   - onEvent: Called after an event was remembered and those who wait for it were told, on the thread that brought it.
+    ///   - onEvent: Called after an event was recorded and waiting tasks were resumed, on the thread of the event.
     public init(
         initialDemand: Subscribers.Demand = .unlimited,
         demandAfterValue: @escaping @Sendable (Input) -> Subscribers.Demand = { _ in .none },
@@ -68,7 +68,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
 
     // MARK: Waiting
 
-    /// Returns when the history satisfies the condition; a test that waits in vain is ended by its time limit.
+    /// Returns when the history satisfies the condition; if it never does, the time limit ends the test.
     public func wait(until condition: @escaping @Sendable ([Event]) -> Bool) async {
         await events.wait(until: condition)
     }
@@ -118,7 +118,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
     }
 
     private func record(_ event: Event) {
-        // First, for what `onEvent` does may be to block.
+        // First, since `onEvent` may block.
         events.change { $0.append(event) }
         onEvent(event)
     }
@@ -128,7 +128,7 @@ extension TrackingSubscriber.Event: Sendable where Input: Sendable {}
 extension TrackingSubscriber.Event: Equatable where Input: Equatable, Failure: Equatable {}
 
 extension Publisher where Output: Sendable {
-    /// Subscribes with unlimited demand and returns what came: all values, or the error.
+    /// Subscribes with unlimited demand and returns the result: all values, or the error.
     public func outcome() async -> Result<[Output], Failure> {
         let subscriber = TrackingSubscriber<Output, Failure>()
         subscribe(subscriber)

@@ -1,15 +1,15 @@
 internal import NIOCore
 internal import NIOPosix
 
-/// Returns when the condition holds. For what cannot be waited for by event; a test that waits in vain is ended by its
-/// time limit.
+/// Returns when the condition holds. For conditions that no event signals; if it never holds, the time limit ends the
+/// test.
 public func until(_ condition: () -> Bool) async {
-    // A test that has run out of time is cancelled: looking on would keep it, and its thread, busy for ever.
+    // A test that exceeds its time limit is cancelled; without this check the loop would keep its thread busy for ever.
     while !condition(), !Task.isCancelled { await turn() }
 }
 
-/// Returns when the value has stayed the same while every event loop went round many times. For checks that something does
-/// *not* go on: a check made too early could only pass.
+/// Returns when the value has stayed the same while every event loop went round many times. For checks that something
+/// does *not* continue: a check made too early could only pass.
 public func settled<Value: Equatable>(_ value: () -> Value) async {
     var last = value()
     var turns = 0
@@ -21,11 +21,11 @@ public func settled<Value: Equatable>(_ value: () -> Value) async {
     }
 }
 
-/// Returns when every event loop that clients and servers of a test share has gone round once. What a test looks at between
-/// two looks happens there; nothing is said about time.
+/// Returns when every event loop that clients and servers of a test share has gone round once. Whatever changes between
+/// two checks happens on those loops. No time is guaranteed.
 private func turn() async {
     for eventLoop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
-        // Only a loop that was shut down fails, and the shared ones never are.
+        // Submitting fails only on a loop that was shut down, and the shared ones never are.
         try? await eventLoop.submit {}.get()
     }
 }

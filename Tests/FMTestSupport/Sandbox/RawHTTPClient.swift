@@ -3,13 +3,13 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// What came back over a raw connection.
+/// A response as received over a raw connection.
 public struct RawResponse: Sendable, Equatable {
     /// The HTTP status.
     public var status: Int
     /// The headers, names in lower case, in order.
     public var headers: [Header]
-    /// The body as it came over the wire: not decompressed.
+    /// The body as received, not decompressed.
     public var body: [UInt8]
 
     /// One header line.
@@ -24,10 +24,10 @@ public struct RawResponse: Sendable, Equatable {
     public subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 
-/// One HTTP connection, one request at a time, and nothing clever: the sandbox is tested with it and not with the client of
-/// this package, so that the two cannot make the same mistake.
+/// A simple HTTP client: one connection, one request at a time. The sandbox is tested with it and not with the client
+/// of this package, so that a mistake in both cannot hide itself.
 public struct RawHTTPClient: Sendable {
-    /// The connection ended before the response was complete. `received` is what had come of the body.
+    /// The connection ended before the response was complete.
     public struct ConnectionClosed: Error, Equatable {
         /// Bytes of the body that had arrived.
         public var received: Int
@@ -36,7 +36,7 @@ public struct RawHTTPClient: Sendable {
     private let channel: any Channel
     private let authority: String
 
-    /// Connects; over TLS if a file with a certificate authority is given, and then to the server of that name if there is one.
+    /// Connects; over TLS if a file with a certificate authority is given, and with that server name if there is one.
     public static func connect(
         host: String,
         port: Int,
@@ -82,7 +82,7 @@ public struct RawHTTPClient: Sendable {
             headers: fields
         )
         let promise = channel.eventLoop.makePromise(of: RawResponse.self)
-        // On a connection that is closed already, no handler is left to say so.
+        // On a connection that is already closed there is no handler to fail the promise.
         channel.closeFuture.whenComplete { _ in promise.fail(ConnectionClosed(received: 0)) }
         channel.write(ResponseCollector.Order(head: head, body: body, promise: promise), promise: nil)
         channel.flush()
@@ -92,7 +92,8 @@ public struct RawHTTPClient: Sendable {
     /// Waits until the server has closed the connection.
     public func closed() async throws { try await whileWaiting { try await channel.closeFuture.get() } }
 
-    /// A test that has run out of time is cancelled. NIO's futures do not hear of that, but they hear of the connection's end.
+    /// A test that exceeds its time limit is cancelled. NIO's futures ignore that, but they fail when the connection is
+    /// closed.
     private func whileWaiting<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await withTaskCancellationHandler(operation: body) { channel.close(promise: nil) }
     }
@@ -101,7 +102,7 @@ public struct RawHTTPClient: Sendable {
     public func close() async throws { try await channel.close().get() }
 }
 
-/// Sends the orders it is given and collects the answers. Confined to the loop of its channel.
+/// Sends requests and collects the responses. Confined to the loop of its channel.
 private final class ResponseCollector: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundIn = Order
@@ -152,7 +153,7 @@ private final class ResponseCollector: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A body cut short is an end of the connection like any other here.
+        // A truncated body is treated like any other end of the connection.
         if !(error is HTTPParserError) { promise?.fail(error) }
         if error is HTTPParserError { promise?.fail(RawHTTPClient.ConnectionClosed(received: response.body.count)) }
         promise = nil

@@ -5,11 +5,11 @@ import Testing
 
 @testable import FMWebhooks
 
-/// The contract of what publishes to whoever listens.
+/// The rules of a broadcast and its subscriptions.
 @Suite(.timeLimit(.minutes(15))) struct BroadcastTests {
     private typealias Listener = TrackingSubscriber<[Int], Never>
 
-    /// Values that wait are joined to one.
+    /// Waiting values are merged into one.
     private func broadcast(present: [Int]? = nil) -> Broadcast<[Int]> {
         Broadcast(present: present) { waiting, value in waiting = [(waiting.first ?? []) + value] }
     }
@@ -127,7 +127,7 @@ import Testing
     @MainActor @Test func onTheMainActorForThoseWhoSubscribeThere() async {
         let broadcast = broadcast()
         let seen = Watched(0)
-        // A closure of the main actor: Swift ends the program where it is called elsewhere.
+        // A closure on the main actor: Swift traps if it is called elsewhere.
         let subscription = broadcast.publisher.sink { value in
             MainActor.assertIsolated()
             seen.change { $0 += value.count }

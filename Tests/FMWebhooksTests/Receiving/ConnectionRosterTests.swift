@@ -3,11 +3,11 @@ import Testing
 
 @testable import FMWebhooks
 
-/// Which connection goes when there are too many.
+/// Which connection is closed when there are too many.
 @Suite struct ConnectionRosterTests {
     private typealias Roster = ConnectionRoster<Int, String>
 
-    /// What became of it: "in", "out", or whom it has replaced.
+    /// The result of an admission: "in", "out", or the connection it replaced.
     private func admit(_ id: Int, to roster: inout Roster) -> String {
         switch roster.admit(id, "c\(id)") {
         case .admitted: "in"
@@ -41,7 +41,7 @@ import Testing
         var roster = Roster(limit: 1)
         _ = admit(1, to: &roster)
         expectNoDifference(admit(2, to: &roster), "c1")
-        // What is heard of it comes too late.
+        // Later events of the replaced connection have no effect.
         roster.provedItself(1)
         roster.left(1)
         expectNoDifference(roster.all, ["c2"])
@@ -53,7 +53,7 @@ import Testing
         expectNoDifference(admit(1, to: &roster), "out")
     }
 
-    /// However many come.
+    /// For any number of connections.
     @Test func aFloodTakesNoMoreThanItsPlaces() {
         var roster = Roster(limit: 64)
         for id in 1...10_000 { _ = admit(id, to: &roster) }

@@ -46,7 +46,7 @@ import Testing
         return WebhookDecoder.Verdict(status: 200, hint: hint)
     }
 
-    // MARK: Who asks
+    // MARK: Authentication
 
     @Test func theHeadAloneDecidesWhoIsRefused() {
         let path = key.path(database: "Harbor", table: "Vessels")
@@ -85,10 +85,10 @@ import Testing
         #expect(WebhookKey(mark: UUID()).secret.count == 64)
     }
 
-    // MARK: What it says
+    // MARK: Bodies
 
     @Test func theRowsOfARecordedDelivery() {
-        // The form of a recorded one: tabs, relative URLs, a composite key.
+        // The format of a recorded delivery: tabs, relative URLs, a composite key.
         let body = """
             {
             \t"@odata.context" : "fmi/odata/v4/Harbor/$metadata#Vessels(\\"ROWID\\",\\"ROWMODID\\")",
@@ -108,10 +108,10 @@ import Testing
         (#"{"@context":"x#Vessels","value":[{"rowId":"5"}]}"#, [5]),
         (#"{"@odata.context":"x#Vessels","value":[{"@odata.id":"f/Vessels(ROWID=2)"}]}"#, [2]),
         (#"{"@ODATA.CONTEXT":"x#Vessels","VALUE":[{"ROWID":1}]}"#, [1]),
-        // A key of the table's own is no ROWID.
+        // The table's own key is no ROWID.
         (#"{"@odata.context":"x#Vessels","value":[{"@odata.id":"f/Vessels(17)"}]}"#, nil),
         (#"{"@odata.context":"x#Vessels","value":[{"ROWID":1},{"Name":"x"}]}"#, nil),
-        // The whole table.
+        // -1 stands for the whole table.
         (#"{"@odata.context":"x#Vessels","value":[{"ROWID":-1}]}"#, nil),
         (#"{"@odata.context":"x#Vessels","value":[]}"#, nil),
         (#"{"@odata.context":"x#Vessels","value":[{}]}"#, nil),
@@ -164,7 +164,7 @@ import Testing
         expectNoDifference(verdict(body), hint(table: nil, isSchema: true))
     }
 
-    /// Whatever bytes come, the answer is 200 and the hint at least as wide as the table.
+    /// For any bytes the answer is 200, and the hint covers at least the whole table.
     @Test(arguments: 0..<20) func randomBytes(_ seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let whole = Array(

@@ -11,14 +11,14 @@ import Testing
 
 @testable import FMWebhooks
 
-/// The receiver at the other end of a socket.
+/// The receiver, used through a socket.
 @Suite(.timeLimit(.minutes(15))) struct WebhookReceiverTests {
     private let key = WebhookKey(mark: UUID(), secret: "s3cret")
     private let time = TestTime()
 
     private var path: String { key.path(database: "Harbor", table: "Vessels") }
 
-    /// - Parameter requestTimeout: a busy machine may keep a connection waiting for longer than the default.
+    /// - Parameter requestTimeout: longer than the default, since a busy machine may delay a connection.
     private func receiver(
         _ configuration: WebhookReceiver.Configuration = .init(),
         requestTimeout: Duration = .seconds(3600),
@@ -64,7 +64,7 @@ import Testing
             expectNoDifference(response["content-length"], "0")
         }
         await time.untilAlarm(in: .milliseconds(100))
-        // The last one is in by now: its answer came first, but it is handed over before the next thing on its loop.
+        // The last delivery counts by now: it is answered first, but recorded before its loop does anything else.
         await until { receiver.counters.accepted == 4 }
         expectNoDifference(hints.values, [])
         time.advance(by: .milliseconds(100))
@@ -119,13 +119,13 @@ import Testing
         let client = try await connect(receiver)
         let long = try await post(client, delivery(1) + String(repeating: " ", count: 300_000))
         expectNoDifference(long.status, 200)
-        // The connection is as good as before.
+        // The connection can still be used.
         #expect(try await post(client, delivery(2)).status == 200)
         await until { receiver.counters.accepted == 2 }
         expectNoDifference(receiver.counters, .init(accepted: 2, tooLong: 1))
         await receiver.stop()
         await hints.completion()
-        // What it held when it stopped is not lost.
+        // The hint that was delayed when the receiver stopped is not lost.
         expectNoDifference(hints.values.map(\.rowIDs), [nil])
         expectNoDifference(hints.values.map(\.table), ["Vessels"])
     }
@@ -163,7 +163,7 @@ import Testing
         await receiver.stop()
     }
 
-    /// Over TLS they do not even begin with the handshake.
+    /// Over TLS these connections do not even begin the handshake.
     @Test(arguments: [false, true]) func silentStrangersKeepNobodyOut(overTLS: Bool) async throws {
         let receiver = receiver(.init(tls: overTLS ? tlsFiles : nil, maximumConnections: 4))
         let authority = overTLS ? Sandbox.certificateAuthorityFile : nil
@@ -177,7 +177,7 @@ import Testing
         #expect(try await post(host, delivery(1)).status == 200)
         try await strangers[0].closed()
         expectNoDifference(receiver.counters.turnedAway, 1)
-        // A whole row of them later its connection is as good as before, and another host has a place, too.
+        // After twenty more of them the host's connection still works, and another host can connect too.
         for number in 1...20 {
             strangers.append(try await connect(receiver))
             await until { receiver.counters.turnedAway == 1 + number }
@@ -192,7 +192,7 @@ import Testing
         await receiver.stop()
     }
 
-    /// Half a head and a wrong secret are no proof; half a delivery is one.
+    /// Half a head and a wrong secret do not authenticate a connection; the head of a delivery does.
     @Test func aConnectionThatHasNotProvedItselfMakesRoom() throws {
         let receiver = receiver(.init(maximumConnections: 3))
         func connect(_ text: String) throws -> EmbeddedChannel {
@@ -220,12 +220,12 @@ import Testing
         expectNoDifference([wrong, busy, first, second].map(isOpen), [false, true, true, true])
         let third = try connect(head("s3cret"))
         expectNoDifference([busy, first, second, third].map(isOpen), [true, false, true, true])
-        // All of these have something to deliver.
+        // All these connections are authenticated.
         #expect(!receiver.admit(EmbeddedChannel()))
         try busy.writeInbound(ByteBuffer(string: "67890"))
         let answer = try busy.readOutbound(as: ByteBuffer.self).map { String(buffer: $0) }
         #expect(answer?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
-        // It has proved itself, so that it may rest.
+        // It has authenticated itself, so it may stay idle.
         #expect(!receiver.admit(EmbeddedChannel()))
         expectNoDifference(receiver.counters, .init(accepted: 1, refused: 1, turnedAway: 5))
         for channel in [half, wrong, busy, first, second, third] { _ = try? channel.finish() }
@@ -256,7 +256,7 @@ import Testing
         expectNoDifference(hints.values.map(\.rowIDs), [Array(1...320)])
     }
 
-    /// Somebody who sends half a request keeps nobody else waiting, and is not waited for for ever.
+    /// A client that sends half a request delays no other, and its connection is closed after the time limit.
     @Test func aSlowClientLosesItsConnection() throws {
         let receiver = receiver(requestTimeout: .seconds(30))
         let channel = EmbeddedChannel()
@@ -273,7 +273,7 @@ import Testing
         _ = try? channel.finish()
     }
 
-    /// The answer is on the wire before anybody looks at the body.
+    /// The answer is written before the body is processed.
     @Test func eachRequestHasItsOwnTimeAndTheAnswerComesBeforeTheWork() throws {
         let receiver = receiver(requestTimeout: .seconds(30))
         let channel = EmbeddedChannel()

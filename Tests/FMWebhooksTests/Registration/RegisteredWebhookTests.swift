@@ -13,7 +13,7 @@ import Testing
         WebhookAnswer(call, .success(ODataAnswer(status: status, body: Array(body.utf8))))
     }
 
-    /// As recorded, with a hook that cannot be read among them.
+    /// As recorded, with an unreadable webhook added.
     @Test func aListAsTheGuideSpellsIt() {
         let body = """
             {"@context":"https://HOST/fmi/odata/v4/Harbor/$metadata#Webhook Processor","status":"ACTIVE","webhooks":[

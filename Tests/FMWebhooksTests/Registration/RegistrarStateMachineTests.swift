@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMWebhooks
 
-/// Events in, actions out: what a registrar does about each thing that a server is on record for.
+/// Events in, actions out: how a registrar reacts to every recorded behaviour of servers.
 @Suite struct RegistrarStateMachineTests {
     private typealias Action = RegistrarStateMachine.Action
 
@@ -37,7 +37,7 @@ import Testing
         )
     }
 
-    /// Somebody else's.
+    /// Another program's webhook.
     private func strange(_ id: Int) -> RegisteredWebhook {
         hook(id, url: "http://127.0.0.1:9/\(UUID().uuidString)/H/V")
     }
@@ -46,7 +46,7 @@ import Testing
         .report(WebhookHealth(state: .registered, warnings: warnings))
     }
 
-    /// A machine whose start has found these hooks, which are those it wants.
+    /// A machine that found these webhooks at the start, and wants exactly these.
     private func started(_ hooks: [RegisteredWebhook]) -> RegistrarStateMachine {
         var machine = machine()
         _ = machine.start(now: now)
@@ -65,7 +65,7 @@ import Testing
         expectNoDifference(machine.start(now: now), [])
         expectNoDifference(machine.answered(.hooks([]), now: now), [.setTimer(1, at: now + .seconds(10))])
         expectNoDifference(machine.rang(1, now: now), [.call(.list)])
-        // It is there, left by an earlier start: nothing to do.
+        // The webhook exists, from an earlier start: nothing to do.
         expectNoDifference(
             machine.answered(.hooks([hook(3)]), now: now),
             [registered(), .setTimer(2, at: now + .minutes(5))]
@@ -106,7 +106,7 @@ import Testing
         _ = machine.start(now: now)
         _ = machine.answered(.hooks(all), now: now)
         _ = machine.rang(1, now: now)
-        // One twin is enough, too.
+        // A duplicate is deleted too.
         expectNoDifference(machine.answered(.hooks(all), now: now), [.call(.get(2))])
         expectNoDifference(machine.answered(.hook(leftover), now: now), [.call(.delete(2))])
         expectNoDifference(machine.answered(.done, now: now), [.call(.get(3))])
@@ -173,7 +173,8 @@ import Testing
         )
     }
 
-    /// The secret is missing from what it has added: once more with the older keys, and then never again.
+    /// The secret is missing from the webhook it has added: it is added again with the older keys, and then never
+    /// again.
     @Test func aServerThatIgnoresTheNewKeysGetsTheOldOnesAndOneThatKeepsNoneIsLeftInPeace() {
         var machine = machine()
         let bare = hook(1, secret: "")
@@ -224,7 +225,7 @@ import Testing
             )
             expectNoDifference(machine.rang(number + 1, now: now), [.call(.list)])
         }
-        // A password that is tried too often locks the account.
+        // Repeated wrong passwords lock the account.
         expectNoDifference(
             machine.answered(.refused(status: 401, reason: "no"), now: now),
             [.report(.init(state: .failing("no"))), .setTimer(9, at: now + .minutes(5))]
@@ -296,7 +297,7 @@ import Testing
         _ = machine.answered(.hooks([]), now: now)
         _ = machine.rang(3, now: now)
         _ = machine.answered(.hooks([]), now: now)
-        // The hook is being added.
+        // The webhook is being added.
         expectNoDifference(machine.stop(now: now), [.setTimer(0, at: now + .seconds(30))])
         expectNoDifference(machine.answered(.done, now: now), [.call(.list)])
         expectNoDifference(machine.answered(.hooks([hook(1)]), now: now), [.call(.get(1))])

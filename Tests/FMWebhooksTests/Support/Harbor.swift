@@ -9,30 +9,31 @@ import Testing
 @testable import FMData
 @testable import FMWebhooks
 
-/// A server with webhooks, a receiver and a registrar, each in a time that the test moves on: a whole installation on one machine.
+/// A server with webhooks, a receiver and a registrar, each with a clock that the test controls: a whole installation
+/// on one machine.
 final class Harbor: Sendable {
     let sandbox: Sandbox
     /// The server's clock.
     let clock: ManualClock
-    /// The registrar's time.
+    /// The registrar's clock.
     let time = TestTime()
     let receiver: WebhookReceiver
-    /// The receiver's time.
+    /// The receiver's clock.
     let receiverTime = TestTime()
     let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
     let key = WebhookKey(mark: UUID(), secret: "s3cret")
-    /// The database as the registrar sees it.
+    /// The registrar's connection to the database.
     let database: DataAPI.Database
-    /// The same for somebody else, who writes.
+    /// The same database for another program, which writes.
     let other: DataAPI.Database
-    /// The same for a program with live queries.
+    /// The same database for a program with live queries.
     let watched: DataAPI.Database
-    /// The time between their looks.
+    /// The clock of the live queries.
     let watchedTime = TestTime()
 
     private init(_ traits: Sandbox.WebhookTraits) async throws {
         clock = ManualClock()
-        // A test that a busy machine holds up for longer than a connection rests must not notice.
+        // A busy machine may delay a test for longer than an idle connection is normally kept.
         sandbox = try await Sandbox.start(
             [.sample],
             configuration: .init(keepAlive: .seconds(3600), odata: .webhooks(traits), clock: clock)
@@ -95,7 +96,7 @@ final class Harbor: Sendable {
         )
     }
 
-    /// Starts a registrar and returns when it has found or made its hooks.
+    /// Starts a registrar and returns when it has found or made its webhooks.
     func start(_ registrar: WebhookRegistrar) async -> TrackingSubscriber<WebhookHealth, Never> {
         let health = TrackingSubscriber<WebhookHealth, Never>()
         registrar.health.subscribe(health)
@@ -106,16 +107,17 @@ final class Harbor: Sendable {
         return health
     }
 
-    /// Starts a registrar whose program crashes when it has made its hooks.
+    /// Starts a registrar whose program crashes once it has made its webhooks.
     func startAndCrash(_ key: WebhookKey? = nil) async throws {
         do {
             let registrar = try registrar(key: key)
             _ = await start(registrar)
-            // It looks soon at what it has made.
+            // It checks soon what it has made.
             await time.untilAlarm(in: .seconds(10))
             withExtendedLifetime(registrar) {}
         }
-        // The task that reported may hold it for a moment longer, and its alarm is not to be taken for that of the next one.
+        // The task that reported may keep it alive for a moment, and its timer must not be mistaken for the next
+        // registrar's.
         await time.untilNoAlarm()
     }
 
@@ -123,7 +125,7 @@ final class Harbor: Sendable {
         if case .value(let health) = event { health.state == .registered } else { false }
     }
 
-    /// Lets the next round go by, which comes after so long; with something missing it takes a second look.
+    /// Lets the next round run, which begins after this time; if a webhook is missing, it reads the list twice.
     func round(after amount: TimeAmount, looksTwice: Bool = false) async {
         await time.untilAlarm(in: amount)
         time.advance(by: amount)
@@ -139,13 +141,13 @@ final class Harbor: Sendable {
         _ = try await other.addLayout("Contacts").editRecord(record: record, recordId: id).firstValue()
     }
 
-    /// Returns when there have been so many deliveries, and nothing more comes of them than what the receiver holds.
+    /// Returns when there have been this many deliveries and the receiver has recorded them.
     func delivered(_ count: Int, accepted: Int? = nil) async {
         await sandbox.untilWebhookDeliveries(count)
         await until { self.receiver.counters.accepted >= accepted ?? count }
     }
 
-    /// The records that a hint names, once its window is over; `[-1]` for the whole table.
+    /// The records that the next hint names, after its delay; `[-1]` for the whole table.
     func nextHint() async -> [Int] {
         let count = hints.values.count
         await receiverTime.untilAlarm(in: .milliseconds(100))

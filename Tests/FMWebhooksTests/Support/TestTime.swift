@@ -3,7 +3,7 @@ import FMTestSupport
 import Foundation
 import NIOCore
 
-/// Time that stands still until a test moves it, and whose alarms can be waited for.
+/// A clock that stands still until a test moves it, with timers that can be waited for.
 final class TestTime: Sendable {
     private struct State: Sendable {
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -20,7 +20,7 @@ final class TestTime: Sendable {
 
     var now: NIODeadline { state.value.now }
 
-    /// The wall clock began with the other.
+    /// The wall clock runs with the other one.
     var date: Date { Self.date(now) }
 
     private static func date(_ instant: NIODeadline) -> Date {
@@ -44,22 +44,22 @@ final class TestTime: Sendable {
         )
     }
 
-    /// Returns when an alarm is set for so long from now, no less and no more.
+    /// Returns when a timer is set for exactly this time from now.
     func untilAlarm(in amount: TimeAmount) async {
         await state.wait { state in state.alarms.values.contains { $0.at - state.now == amount } }
     }
 
-    /// Returns when an alarm is set for some time from now on, so long at the most.
+    /// Returns when a timer is set for a later time, at most this far from now.
     func untilAlarm(within amount: TimeAmount) async {
         await state.wait { state in
             state.alarms.values.contains { $0.at > state.now && $0.at - state.now <= amount }
         }
     }
 
-    /// Returns when no alarm is set.
+    /// Returns when no timer is set.
     func untilNoAlarm() async { await state.wait { $0.alarms.isEmpty } }
 
-    /// Rings every alarm on the way, in order.
+    /// Fires every timer on the way, in order.
     func advance(by amount: TimeAmount) {
         let end = now + amount
         while let alarm = nextAlarm(until: end) { alarm.ring() }

@@ -3,9 +3,9 @@ import Foundation
 
 @testable import FMData
 
-/// The first line of an input is the URL of an answer, the last that of the next request, and each between them a `Set-Cookie`
-/// header of the answer. What is sent must be cookies that were set, in a header that servers read as the jar meant it, and
-/// nothing may go to another host.
+/// The first line of an input is the URL of an answer, the last that of the next request, and each line between them a
+/// `Set-Cookie` header of the answer. Only cookies that were set may be sent, in a header that servers parse as the jar
+/// meant it, and none may go to another host.
 enum CookieFuzz {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -24,7 +24,7 @@ enum CookieFuzz {
         let isDowngrade = target.origin?.scheme == .http
         for pair in pairs {
             require(pair.contains(UInt8(ascii: "=")) && pair.first != UInt8(ascii: "="), "no cookie: \(sent)")
-            // A header that begins with this very pair, and that may be sent there.
+            // A header that begins with exactly this pair, and that may be sent there.
             let isKnown = headers.contains { header in
                 let parts = header.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
                 let isSecure = parts.dropFirst().contains {
@@ -36,13 +36,13 @@ enum CookieFuzz {
             require(isKnown, "nobody has set this: \(String(decoding: pair, as: UTF8.self))")
         }
 
-        // To be told the same again changes nothing but the order.
+        // Storing the same headers again changes nothing but the order.
         var again = jar
         for header in headers { again.store(setCookie: header, from: source, now: now) }
         let sentAgain = again.header(for: target, now: now).map(self.pairs) ?? []
         require(Set(sentAgain) == Set(pairs), "\(sent) becomes \(sentAgain)")
 
-        // A year later there are no more of them than there were.
+        // A year later there are no additional cookies.
         let later = jar.header(for: target, now: now + 31_536_000).map(self.pairs) ?? []
         require(Set(later).isSubset(of: pairs), "\(sent) becomes \(later)")
     }
@@ -53,7 +53,7 @@ enum CookieFuzz {
         return jar
     }
 
-    /// As a server reads a `Cookie` header: by bytes.
+    /// The cookies as a server parses a `Cookie` header: by bytes.
     private static func pairs(of header: String) -> [[UInt8]] {
         header.utf8.split(separator: UInt8(ascii: ";")).map { Array(trimmed($0)) }
     }

@@ -2,8 +2,8 @@ import FMTestSupport
 
 @testable import FMData
 
-/// The first byte of an input is the size of the pieces in which the rest arrives. The rest must not trap, must be judged
-/// the same whole and in pieces, and must be JSON exactly when a second, simple parser says so.
+/// The first byte of an input is the size of the pieces in which the rest arrives. The rest must not trap, must have
+/// the same result whole and in pieces, and must be accepted as JSON exactly when a second, simple parser accepts it.
 enum DecoderFuzz {
     static func test(_ input: UnsafeRawBufferPointer) {
         guard let first = input.first else { return }
@@ -60,7 +60,7 @@ private func outcome(_ body: [UInt8], pieces: Int) -> Outcome {
                     guard let record = try reader.nextRecord() else { break }
                     outcome.records.append(record)
                 } catch {
-                    // A record that is no record is passed over, anything else ends it.
+                    // An invalid record is skipped; any other error ends the reading.
                     guard error.recordNumber != nil else { throw error }
                     outcome.failures.append(error.description)
                     isGoingOn = outcome.failures.count < 1_000
@@ -95,7 +95,7 @@ private struct Typed: Decodable {
     var gaps: [FieldValue?]?
 }
 
-/// Tries one kind after the other, as every AnyDecodable does.
+/// Tries one type after the other, as usual `AnyDecodable` types do.
 private enum AnyValue: Decodable, Equatable {
     case null, bool(Bool), int(Int), double(Double), text(String), list([AnyValue]), object([String: AnyValue])
 
@@ -119,7 +119,7 @@ private enum AnyValue: Decodable, Equatable {
     }
 }
 
-/// A list of itself, by types and by containers, before it is anything else.
+/// Tries a list of itself first, by type and by container, and then a text.
 private indirect enum Tree: Decodable {
     case many([Tree]), walked([Tree]), one(String)
 
@@ -136,7 +136,7 @@ private indirect enum Tree: Decodable {
     }
 }
 
-/// Asks for itself at the same place, in two ways, and takes no error for an answer.
+/// Decodes itself at the same place, in two ways, and ignores errors.
 private indirect enum Endless: Decodable {
     case itself(Endless), maybe(Endless?), nothing
 
@@ -156,7 +156,7 @@ private func checkUnions(_ body: [UInt8]) {
     _ = try? FMDecoder().decodeFields(Tree.self, from: body)
     _ = try? FMDecoder().decodeFields([String: Tree].self, from: body)
     if (try? FMDecoder().decodeFields(Endless.self, from: body)) != nil { fatalError("a type without an end was made") }
-    // Without numbers in texts the kinds of JSON decide alone, in a record as in plain JSON.
+    // Without numbers in texts the JSON types alone decide, in a record as in plain JSON.
     var options = DecodingOptions()
     options.numbersFromText = false
     let fields = try? FMDecoder(options: options).decodeFields([String: AnyValue].self, from: body)
@@ -174,7 +174,7 @@ private func checkTypes(_ body: [UInt8]) {
     if let fields = try? FMDecoder().decodeFields(FieldData.self, from: body) {
         var encoding = EncodingOptions()
         encoding.lineBreaks = .asTheyAre
-        // A number of many digits comes back as a text with the same ones.
+        // A number of many digits is read back as a text with the same digits.
         guard let json = try? FMEncoder(options: encoding).encodeFields(fields),
             let again = try? FMDecoder().decodeFields(FieldData.self, from: json), again.names == fields.names,
             again.map(\.value.text) == fields.map(\.value.text)

@@ -8,11 +8,12 @@ import Musl
 import Darwin
 #endif
 
-/// Coverage-guided fuzzing of what reads the bytes of others. An argument of two dashes and a reader's name says which, such as
-/// `--decoder`; libFuzzer passes over it, and takes the other arguments. `Tests/Fuzz/run` builds and runs this.
+/// Coverage-guided fuzzing of the code that reads foreign bytes. An argument of two dashes and a reader's name selects
+/// the reader, such as `--decoder`; libFuzzer ignores it and uses the other arguments. `Tests/Fuzz/run` builds and runs
+/// this.
 ///
-/// Each reader has a folder of the same name in `Corpus` and a dictionary beside it. Its `test` ends the program when
-/// something does not hold.
+/// Each reader has a folder of the same name in `Corpus` and a dictionary beside it. Its `test` ends the program when a
+/// check fails.
 @main
 enum Fuzz {
     private static let readers: [String: @Sendable (UnsafeRawBufferPointer) -> Void] = [
@@ -26,7 +27,7 @@ enum Fuzz {
         "webhooks": WebhookFuzz.test,
     ]
 
-    /// Kept here, since the function that libFuzzer calls can capture nothing.
+    /// A static property, since the function that libFuzzer calls can capture nothing.
     private static let reader = CommandLine.arguments.dropFirst().lazy.compactMap { readers[String($0.dropFirst(2))] }
         .first
 
@@ -46,14 +47,14 @@ enum Fuzz {
     }
 }
 
-/// The lines of an input, as texts: what a header, a URL or a path is when the library is given it.
+/// The lines of an input as texts, like headers, URLs and paths that the library receives.
 func lines(_ input: UnsafeRawBufferPointer) -> [String] {
     input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
         String(decoding: $0, as: UTF8.self)
     }
 }
 
-/// Ends the program, with the input written to a file by libFuzzer, when something does not hold.
+/// Ends the program when the condition is false; libFuzzer then writes the input to a file.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) {
     if !condition { fatalError(message()) }
 }

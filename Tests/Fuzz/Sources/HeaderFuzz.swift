@@ -3,8 +3,8 @@ import Foundation
 
 @testable import FMData
 
-/// Each line of an input is a header of an answer. What is made of them must keep to its own rules: the name of a file names no
-/// folder, a part of a content lies within it, and times are times.
+/// Each line of an input is a header of an answer. The parsed values must follow their rules: the name of a file names
+/// no folder, a part of a content lies within it, and times are valid.
 enum HeaderFuzz {
     private static let now = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -12,7 +12,7 @@ enum HeaderFuzz {
         var headers = HTTPHeaders()
         for line in lines(input) {
             let halves = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            // The parser of responses lets no other names pass.
+            // The parser of responses accepts no other names.
             guard halves[0].utf8.isToken else { continue }
             let value = halves.count == 2 ? halves[1].drop { $0 == " " } : ""
             headers.add(name: String(halves[0]), value: String(value))
@@ -64,7 +64,7 @@ enum HeaderFuzz {
         guard let year = parts.year, let month = parts.month, let day = parts.day, let hour = parts.hour,
             let minute = parts.minute, let second = parts.second
         else { fatalError("no date: \(date)") }
-        // The last of December may be written as the 31st of a shorter month before the year's end, never beyond it.
+        // The 31st of a shorter month is a day of the next month, but never beyond the year.
         require(1601...10_000 ~= year, "\(text) is in \(year)")
         let again = HTTPDate.parse("\(day) \(months[month - 1]) \(year) \(hour):\(minute):\(second)")
         require(again == date || year > 9999, "\(text) is \(date) and then \(String(describing: again))")

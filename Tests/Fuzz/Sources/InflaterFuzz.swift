@@ -3,11 +3,11 @@ import NIOCore
 
 @testable import FMHTTP
 
-/// The first byte of an input says what the rest is: a body that a server calls compressed, or a text that is compressed here.
-/// The second is the size of the pieces in which the body arrives.
+/// The first byte of an input is the kind of the rest: a body that a server calls compressed, or a text to compress
+/// here. The second is the size of the pieces in which the body arrives.
 ///
-/// A body must not trap, must become the same whole, in these pieces and byte by byte, and must not fill the memory. A text must
-/// come back as it was, and only if all of it has arrived and nothing more.
+/// A body must not trap, must have the same result whole, in these pieces and byte by byte, and must not fill the
+/// memory. A text must be decompressed unchanged, and only if all of it has arrived and nothing more.
 enum InflaterFuzz {
     static func test(_ input: UnsafeRawBufferPointer) {
         guard input.count >= 2 else { return }
@@ -31,7 +31,7 @@ enum InflaterFuzz {
                 fatalError("at most \(maximumRatio) times as large: \(limited) instead of \(whole)")
             }
         }
-        // What zlib reads to the end in one call is read here.
+        // Whatever zlib reads to the end in one call must be read here too.
         for format in CompressedFormat.allCases where format != .raw || maySkipHeader && !body.beginsLikeAHeader {
             let opinion = format.inflated(body, maximumCount: 65_536)
             guard !opinion.isWhole || whole.problem == nil && whole.bytes == opinion.bytes else {
@@ -49,7 +49,7 @@ enum InflaterFuzz {
         }
         let inflated = Inflated(body.pieces(of: size), maySkipHeader: true)
         guard inflated.problem == nil, inflated.bytes == text else { fatalError("\(inflated) instead of \(text)") }
-        // In the middle: anywhere, with pieces of any size.
+        // Cut in the middle: anywhere, since pieces have any size.
         let count = body.readableBytes * size / 257
         let start = Inflated([body.getSlice(at: 0, length: count) ?? ByteBuffer()], maySkipHeader: true)
         guard start.problem == (count == 0 || ends.contains(count) ? nil : .truncated) else {
@@ -61,7 +61,7 @@ enum InflaterFuzz {
         guard more.problem == .trailingBytes else { fatalError("a byte more: \(more)") }
     }
 
-    /// What a body became, with its chunks joined: how they were cut is not part of the meaning.
+    /// The result of inflating a body, with its chunks joined: how they were split does not matter.
     private struct Inflated {
         var bytes = ByteBuffer()
         var problem: Inflater.Problem?
@@ -90,7 +90,7 @@ enum InflaterFuzz {
             }
         }
 
-        /// Of what comes before a problem more may be known when it is read in small pieces.
+        /// In small pieces, more data may be inflated before a problem.
         func isSame(as other: Inflated) -> Bool {
             guard problem == other.problem else { return false }
             guard problem != nil else { return bytes == other.bytes }
@@ -100,7 +100,7 @@ enum InflaterFuzz {
 }
 
 extension ByteBuffer {
-    /// As a socket gives them: each with a memory of its own.
+    /// Pieces that each have their own memory, like those of a socket.
     fileprivate func pieces(of size: Int) -> [ByteBuffer] {
         var rest = self
         var pieces: [ByteBuffer] = []

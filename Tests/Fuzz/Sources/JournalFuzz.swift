@@ -1,8 +1,8 @@
 @testable import FMData
 
-/// Each line of an input is what a line of a journal says. Its number and its checksum are added here, since nobody guesses them.
-/// What can be read means the same when it is written again, and a journal that is torn anywhere in its last line is the one
-/// without that line.
+/// Each line of an input is the content of a line of a journal. Its number and its checksum are added here, since no
+/// fuzzer guesses them. A readable line must have the same meaning when it is written again, and a journal that is cut
+/// anywhere in its last line must equal the one without that line.
 enum JournalFuzz {
     static func test(_ input: UnsafeRawBufferPointer) {
         _ = try? JournalReading(Array(input))
@@ -13,7 +13,7 @@ enum JournalFuzz {
             let line = line(count, words)
             guard let entry = try? JournalEntry(line: line[...], number: count) else { continue }
             check(entry, count)
-            // A line that cannot follow those before it makes all of it unreadable.
+            // A line that is invalid after the lines before it makes the whole journal unreadable.
             guard (try? JournalReading(journal + line + newline)) != nil else { continue }
             lastLine = journal.count
             journal += line + newline

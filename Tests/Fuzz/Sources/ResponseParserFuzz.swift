@@ -3,11 +3,11 @@ import NIOHTTP1
 
 @testable import FMHTTP
 
-/// The first byte of an input is the method of the requests that are answered, whether the answer goes on for ever, and which
-/// part of it then comes again and again; the second is the size of the pieces in which the rest arrives. The rest must not
-/// trap, must be read the same whole, in these pieces and byte by byte, and must not fill the memory.
+/// The first byte of an input selects the method of the answered requests, whether the answer goes on for ever, and the
+/// part that is then repeated; the second is the size of the pieces in which the rest arrives. The rest must not trap,
+/// must have the same result whole, in these pieces and byte by byte, and must not fill the memory.
 enum ResponseParserFuzz {
-    /// Small enough that inputs reach them.
+    /// Small enough for inputs to reach them.
     private static let limits = ResponseParser.Limits(maximumHeadBytes: 256, maximumHeaderCount: 8)
 
     static func test(_ input: UnsafeRawBufferPointer) {
@@ -27,7 +27,7 @@ enum ResponseParserFuzz {
         }
     }
 
-    /// What was said, with the chunks of a body joined: how they were cut is not part of the meaning.
+    /// The parsed responses, with the chunks of a body joined: how they were split does not matter.
     private struct Reading: Equatable {
         var events: [ResponseParser.Event] = []
         var problem: ResponseParser.Problem?
@@ -62,7 +62,7 @@ enum ResponseParserFuzz {
         }
     }
 
-    /// Response after response, until the bytes end or make no sense.
+    /// Parses response after response, until the bytes end or are invalid.
     private static func reading(_ bytes: ByteBuffer, pieces size: Int, of method: HTTPMethod) -> Reading {
         var parser = ResponseParser(limits: limits)
         var reading = Reading()
@@ -80,7 +80,7 @@ enum ResponseParserFuzz {
         return reading
     }
 
-    /// A start, and then the same again and again, as from a server that never ends.
+    /// Parses a start, and then the same part again and again, as from a server that never stops.
     private static func endless(_ start: ByteBuffer, _ again: ByteBuffer, pieces size: Int, of method: HTTPMethod) {
         var parser = ResponseParser(limits: limits)
         var arriving = pieces(of: start, size)
@@ -113,13 +113,13 @@ enum ResponseParserFuzz {
         var rest = bytes
         var pieces: [ByteBuffer] = []
         while rest.readableBytes > 0 {
-            // As a socket gives it: with a memory of its own.
+            // A piece with memory of its own, like that of a socket.
             pieces.append(ByteBuffer(bytes: rest.readBytes(length: min(size, rest.readableBytes)) ?? []))
         }
         return pieces
     }
 
-    /// What a parser holds is a line or a head that has not ended, however much it has read.
+    /// A parser keeps an unfinished line or head only, however much it has read.
     private static func checkMemory(_ parser: ResponseParser, _ lastPiece: Int) {
         var parser = parser
         let held = parser.takeLeftover()

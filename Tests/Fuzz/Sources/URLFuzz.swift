@@ -3,8 +3,8 @@ import Foundation
 @testable import FMData
 @testable import FMHTTP
 
-/// The first line of an input is a URL, the second a reference to be resolved by it, as in a `Location` header. Where a request
-/// goes must be what another reader of URLs sees, too, and what is sent there must be a target that HTTP can carry.
+/// The first line of an input is a URL, the second a reference to resolve against it, as in a `Location` header. The
+/// destination of a request must be the one that another URL parser finds, and its target must be valid in HTTP.
 enum URLFuzz {
     static func test(_ input: UnsafeRawBufferPointer) {
         let lines = lines(input)
@@ -30,7 +30,7 @@ enum URLFuzz {
         let target = url.target
         require(target.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") }, "no target: \(target)")
         _ = url.decodedPath
-        // As a reference stands in a header, and is read there.
+        // The URL as a reference in a header must be parsed as the same URL.
         let written = written(url)
         if let again = URLReference(written) {
             require(again == url || url.isAmbiguous, "\(written) is \(again) and not \(url)")
@@ -46,7 +46,7 @@ enum URLFuzz {
         if (try? ContainerDownloadStateMachine(url: text, server: origin)) != nil { checkContent(target) }
     }
 
-    /// Where content is fetched from with a session's token: never from below `fmi`, as a host reads it that undoes escapes.
+    /// Content is requested with a session's token, so never from below `fmi`, even for a host that decodes escapes.
     private static func checkContent(_ target: String) {
         var path: [UInt8] = []
         var rest = target.utf8.prefix { $0 != UInt8(ascii: "?") }
@@ -60,10 +60,10 @@ enum URLFuzz {
         require(!segments.contains { $0.map { $0 | 0x20 } == Array("fmi".utf8) }, "a token goes to \(target)")
     }
 
-    /// Two readers that see different hosts are how a token comes to a stranger.
+    /// If two parsers saw different hosts, a token could be sent to a wrong one.
     private static func compare(_ origin: Origin, with text: String) {
         guard let foundation = URLComponents(string: text), let host = foundation.percentEncodedHost else { return }
-        // Foundation writes such labels with the characters that they stand for, and means the same host (RFC 5891).
+        // Foundation decodes such labels into international characters, and means the same host (RFC 5891).
         guard !origin.host.split(separator: ".").contains(where: { $0.hasPrefix("xn--") }) else { return }
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         require(bare.lowercased() == origin.host, "\(text) leads to \(origin.host), and for Foundation to \(bare)")
@@ -88,7 +88,8 @@ enum URLFuzz {
 }
 
 extension URLReference {
-    /// Without a scheme or an authority before it a path may read as one: what dot segments have left behind can begin so.
+    /// Without a scheme or an authority before it a path may be parsed as one: removing dot segments can leave such a
+    /// path.
     fileprivate var isAmbiguous: Bool {
         authority == nil && (path.hasPrefix("//") || scheme == nil && path.prefix { $0 != "/" }.contains(":"))
     }

@@ -3,9 +3,9 @@ import Foundation
 
 @testable import FMWebhooks
 
-/// The first byte of an input says what the request's head is like, the first line is what stands behind the mark in its path,
-/// and the rest is the body of a delivery, and then the list of webhooks that a server answers. A delivery that proves itself
-/// is accepted whatever it says, another one never.
+/// The first byte of an input selects the properties of the request's head, the first line is the part of the path
+/// after the mark, and the rest is the body of a delivery, and then a server's list of webhooks. A delivery with the
+/// mark and the secret is accepted whatever its body, any other never.
 enum WebhookFuzz {
     private static let key = WebhookKey(
         mark: UUID(
@@ -36,13 +36,13 @@ enum WebhookFuzz {
             require(!ids.isEmpty && ids.allSatisfy { $0 > 0 } && zip(ids, ids.dropFirst()).allSatisfy(<), "\(ids)")
             require(first & 4 == 0, "rows of no body")
         }
-        // The path that we would have given this hook says the same.
+        // The path that this library would give the webhook has the same result.
         let tables = behindMark.utf8.split(separator: UInt8(ascii: "/")).count == 2 ? [hint.table] : [nil]
         for table in tables where !hint.database.isEmpty && table != "" {
             let again = self.verdict(key.path(database: hint.database, table: table), secret: secret, body)
             require(again.hint?.database == hint.database, "\(hint) becomes \(again)")
         }
-        // Nothing but the body can make more of a delivery than a hint at its place.
+        // Only the body can add anything to the hint that the path gives.
         let bare = self.verdict(path, secret: secret, nil)
         require(bare.hint?.database == hint.database && bare.hint?.rowIDs == nil, "\(hint) and \(bare)")
         check(list: body)

@@ -1,7 +1,7 @@
 import FMData
 import FMSandbox
 
-/// A copy of a host's records, which a program keeps by following their changes: in one run after the other.
+/// A copy of a host's records, which a program keeps by following their changes, in one run after the other.
 struct CopyPlan: Equatable {
     enum Way: CaseIterable {
         case automatic, reread, scan, scanByKey, stamp, log
@@ -10,9 +10,9 @@ struct CopyPlan: Equatable {
     let id: Int
     var host: Int
     var way: Way
-    /// Whether a process that dies has not kept the last event that it was told of.
+    /// Whether a process that dies has lost the last event that it received.
     var losesLastEvent: Bool
-    /// How long the keeper takes to answer, in milliseconds.
+    /// The keeper's response time, in milliseconds.
     var latency: Int
 
     var options: DataAPI.LiveOptions {
@@ -30,7 +30,7 @@ struct CopyPlan: Equatable {
 }
 
 extension Program {
-    /// When the last of what is planned by time begins, in milliseconds.
+    /// The time of the last planned event, in milliseconds.
     var lastMoment: Int {
         let faults = faults.compactMap { if case .moment(let time, _, _) = $0 { time } else { nil } }
         return (steps.map(\.time) + faults).max() ?? 0
@@ -40,7 +40,7 @@ extension Program {
 // MARK: - Chance
 
 extension Program {
-    /// Draws copies and the runs that follow the changes, lies, and backups that are restored.
+    /// Draws copies, the runs that follow the changes, false answers, and restored backups.
     mutating func planCopies(_ span: Int, _ chance: inout Chance) {
         planSizes(&chance)
         copies = (0..<chance.pick([1, 1, 2])).map { id in
@@ -56,18 +56,18 @@ extension Program {
         for index in steps.indices where steps[index].verb == .followCopy { planCopyRun(&steps[index], &chance) }
         for copy in copies {
             let runs = steps.indices.filter { steps[$0].run?.job == copy.id }
-            // The last one goes on.
+            // The last run is not cancelled.
             if let last = runs.last { steps[last].cancel = nil }
         }
     }
 
-    /// Draws lies, and backups that are restored, for live queries of more than a page.
+    /// Draws false answers and restored backups, for live queries of more than a page.
     mutating func planRestores(_ span: Int, _ chance: inout Chance) {
         planSizes(&chance)
         planRestoresAndLies(span, &chance)
     }
 
-    /// A few records, or more than a page has.
+    /// Gives hosts a few records, or more than a page.
     private mutating func planSizes(_ chance: inout Chance) {
         for index in hosts.indices {
             hosts[index].records = max(hosts[index].records, chance.pick([0, 120, 260]))
@@ -75,7 +75,8 @@ extension Program {
     }
 
     private mutating func planRestoresAndLies(_ span: Int, _ chance: inout Chance) {
-        // Looks of a client without patience come to no end, and then nothing has to be true of what is told.
+        // With short time limits, polls may never complete, and then nothing can be checked. So most programs have long
+        // ones.
         if !chance.once(in: 4) {
             (client.total, client.firstByte, client.waitingDeadline) = (nil, 120, 30)
             for index in hosts.indices { (hosts[index].keepAlive, hosts[index].sessionLifetime) = (5000, 900) }
@@ -85,7 +86,7 @@ extension Program {
         for index in hosts.indices where chance.once(in: 2) { plan(backupOf: index, span, &chance) }
     }
 
-    /// Once a host says that there are no records, or that what is asked for is missing.
+    /// Plans a single answer that there are no records, or that the requested one is missing.
     private mutating func plan(lieOf host: Int, _ chance: inout Chance) {
         guard chance.once(in: 2) else { return }
         let rule = Sandbox.FaultRule(

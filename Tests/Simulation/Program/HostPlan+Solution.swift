@@ -5,21 +5,21 @@ import Foundation
 extension HostPlan {
     static let database = "Sim"
     static let layout = "Rows"
-    /// The same records with their keys.
+    /// A layout of the same records with their keys.
     static let keyedLayout = "Keyed"
-    /// The same records with the stamps of their last changes.
+    /// A layout of the same records with the timestamps of their last changes.
     static let stampedLayout = "Stamped"
-    /// The log of commits.
+    /// The layout of the log of commits.
     static let logLayout = "Commits"
     static let user = "sim"
-    /// Two that see different records, of which each is the owner of every other one.
+    /// Two accounts that see different records: each owns every other one.
     static let accounts = ["ada", "eve"]
     static let oAuthUser = "sim@example.com"
-    /// What must be in no log and no description: the password, and the beginning of the values of a field.
+    /// Texts that must not appear in logs and descriptions: the password, and the beginning of a field's values.
     static let password = "PASSWORD-of-sim"
     static let secret = "FIELDVALUE-of-sim"
 
-    /// One table with a record for each step, three scripts, and what the work needs besides.
+    /// One table with a record for each step, three scripts, and whatever else the kind of program needs.
     var solution: Solution {
         var solution = calls
         if work == .accounts { solution.divide() }
@@ -41,10 +41,10 @@ extension HostPlan {
         return solution
     }
 
-    /// Whose the record of a step is, as long as nobody has made another one of it.
+    /// The account that owns the record of a step, as long as no other record takes its place.
     static func owner(ofStep id: Int) -> String { accounts[id % accounts.count] }
 
-    /// The layout that nobody else may see.
+    /// The layout that only this account may see.
     static func layout(of account: String) -> String { "Of \(account)" }
 
     private var calls: Solution {
@@ -78,10 +78,10 @@ extension HostPlan {
         )
     }
 
-    /// How an account logs in.
+    /// The credentials of an account.
     static func credentials(of account: String) -> DataAPI.Credentials { .init(user: account, password: password) }
 
-    /// What is in the container of a step's record.
+    /// The content of the container in a step's record.
     static func content(_ id: Int) -> Data {
         Data("content \(id) ".utf8) + Data(repeating: UInt8(id % 256), count: id % 7 == 0 ? 3000 : 30)
     }
@@ -99,7 +99,7 @@ extension HostPlan {
 }
 
 extension Solution {
-    /// Gives every record a key, which need not be its own, and a trail of all that was written into it.
+    /// Gives every record a key, which need not be unique, and a trail of all values that were written into it.
     fileprivate mutating func keepTrails() {
         tables[0].fields += [
             .init("Key"),
@@ -109,7 +109,7 @@ extension Solution {
         layouts.append(.layout(.init(name: HostPlan.keyedLayout, table: "Rows", fields: ["Marker", "Note", "Key"])))
     }
 
-    /// Gives every record an owner, who alone sees it, and every account a layout of its own.
+    /// Gives every record an owner, the only account that sees it, and every account a layout of its own.
     fileprivate mutating func divide() {
         tables[0].fields += [
             .init("Owner", autoEnter: .creationAccount), .init("Editor", autoEnter: .modificationAccount),

@@ -1,12 +1,12 @@
 import FMSandbox
 
-/// Rows that are written with one journal, by one run after the other.
+/// Rows that are written with one journal, in one run after the other.
 struct JobPlan: Equatable {
-    /// By which its rows are known on the host.
+    /// Identifies its rows on the host.
     let id: Int
     var host: Int
     var rows: [JobRow]
-    /// Whether creates have a key that they can be looked up by.
+    /// Whether created records have a key by which they can be found.
     var hasKeyField: Bool
     var concurrency: Int
     var keepsInputOrder: Bool
@@ -15,25 +15,25 @@ struct JobPlan: Equatable {
     var repeatsEdits: Bool
     var disk: DiskPlan
 
-    /// Longer than the host can be at work on what a run has sent: a request is held up 200 seconds at most on its way, and as
-    /// long on the host. In seconds.
+    /// In seconds. Longer than the host can work on requests of an earlier run: a request is delayed for at most 200
+    /// seconds on its way, and for as long on the host.
     static let settlingTime = 450
 
-    /// What the file's records have in their key field from the beginning.
+    /// The key that the file's records have at the start.
     static func key(ofRecord id: Int) -> String { "Alt-é\(id)" }
 }
 
-/// A row of a job. By its number it is known on the host: a program that is cut down keeps it.
+/// A row of a job. Its number identifies it on the host, and stays the same when the shrinker removes other rows.
 struct JobRow: Equatable {
     enum Kind: Equatable {
-        /// With a key that the row brings, or that the library makes.
+        /// With a key of the row, or one that the library makes.
         case create(ownKey: Bool)
-        /// Of a version, or whatever is there.
+        /// With a version (`modId`), or unconditional.
         case edit(record: Int, modId: Int?)
         case delete(record: Int)
-        /// By the key of a record that is there.
+        /// With the key of an existing record.
         case upsert(record: Int)
-        /// By a key that no record has, or another row before it.
+        /// With a key that no record has, or that an earlier row has created.
         case upsertNew(key: String)
     }
 
@@ -41,30 +41,30 @@ struct JobRow: Equatable {
     var kind: Kind
 }
 
-/// Where a journal is.
+/// The disk of a journal.
 struct DiskPlan: Equatable {
-    /// How long an access takes, in microseconds.
+    /// The duration of an access, in microseconds.
     var latency: Int
-    /// Which append to the journal fails, counted over all runs.
+    /// The number of the append that fails, counted over all runs.
     var failure: Int?
 }
 
-/// One run of a job, or of a copy. It begins when the one before has ended, or was killed.
+/// One run of a job, or of a copy. It begins when the previous run has ended or was killed.
 struct RunPlan: Equatable {
     /// The job's number, or the copy's.
     var job: Int
-    /// Milliseconds since then.
+    /// Milliseconds since the previous run.
     var pause: Int
-    /// Whether its process dies where the run is cancelled: what it has not written by then it never writes.
+    /// Whether its process dies when the run is cancelled: what it has not written by then is lost.
     var dies: Bool
-    /// Whether nothing goes wrong any more: the last one, which is not drawn.
+    /// Whether it is the last run, without faults; that one is not drawn.
     var isLast = false
 }
 
-/// What somebody else does to the record of a row.
+/// A change of a row's record by another client.
 struct StrangersDeed: Equatable {
     enum Kind: Equatable {
-        /// Makes a record that has the row's key in another spelling.
+        /// Makes a record whose key is the row's in another spelling.
         case otherSpelling
         case edit
         case remove
@@ -73,16 +73,16 @@ struct StrangersDeed: Equatable {
     var job: Int
     /// The row's number.
     var row: Int
-    /// After the beginning.
+    /// Since the beginning.
     var milliseconds: Int
     var kind: Kind
 }
 
 extension JobRow {
-    /// By which it is known in the trails of records.
+    /// Its tag in the trails of records.
     func tag(in job: JobPlan) -> String { "w\(job.id)x\(number)" }
 
-    /// The key that it brings, or that its record has.
+    /// The key of the row, or of its record.
     func key(in job: JobPlan) -> String? {
         switch kind {
         case .create(ownKey: true): "Née-\(job.id)-\(number)x"
@@ -92,7 +92,7 @@ extension JobRow {
         }
     }
 
-    /// The record that it names by its id.
+    /// The id of the record, if the row names it by that.
     var record: Int? {
         switch kind {
         case .edit(let record, _), .delete(let record): record
@@ -100,7 +100,7 @@ extension JobRow {
         }
     }
 
-    /// What it may not be overtaken in, or overtake.
+    /// The serial key: rows with the same one must not overtake each other.
     var lane: String? {
         switch kind {
         case .create: nil
@@ -114,7 +114,7 @@ extension JobRow {
 // MARK: - Chance
 
 extension Program {
-    /// Draws jobs, what others do to their records, and in which runs they are written.
+    /// Draws jobs, changes of their records by others, and the runs that write them.
     mutating func planJobs(_ chance: inout Chance) {
         var nextRecords = hosts.map { $0.records + 1 }
         jobs = (0..<chance.pick([1, 1, 2, 3])).map { id in
@@ -123,7 +123,7 @@ extension Program {
         }
         for index in hosts.indices {
             hosts[index].records = nextRecords[index] - 1
-            // A connection that is always closed in front of a request never brings a row home.
+            // If the host always closed the connection before a request, no row would ever arrive.
             if !chance.once(in: 4) { hosts[index].keepAlive = 5000 }
         }
         if !isCalm { delayWrites(&chance) }
@@ -135,7 +135,7 @@ extension Program {
             }
         }
         for index in steps.indices where steps[index].verb == .journal { planRun(&steps[index], &chance) }
-        // Each is begun at least once.
+        // Each job has at least one run.
         for job in jobs where !steps.contains(where: { $0.run?.job == job.id }) {
             guard let index = steps.indices.first(where: { steps[$0].run == nil }) else { continue }
             steps[index].verb = .journal
@@ -145,7 +145,7 @@ extension Program {
         }
     }
 
-    /// The host may still be at work on what a program has sent that is dead by now.
+    /// Delays writes, so that the host may still work on requests of a program that was killed.
     private mutating func delayWrites(_ chance: inout Chance) {
         for _ in 0..<chance.pick([0, 1, 3, 8]) {
             let rule = Sandbox.FaultRule(
@@ -188,7 +188,7 @@ extension JobPlan {
         self.id = id
         self.host = host
         let count = chance.magnitude(2...40)
-        // Some jobs do one thing only.
+        // Some jobs have one kind of row only.
         let kinds = chance.once(in: 2) ? [chance.below(9)] : Array(0..<9)
         var records: [Int] = []
         var newKeys: [String] = []
@@ -204,7 +204,7 @@ extension JobPlan {
             case 2: kind = .create(ownKey: false)
             case 3: kind = .edit(record: newRecord(), modId: 0)
             case 4:
-                // Several of them may come to one record.
+                // Several of them may be for one record.
                 if records.isEmpty || chance.once(in: 2) { records.append(newRecord()) }
                 kind = .edit(record: chance.pick(records), modId: nil)
             case 5: kind = .delete(record: newRecord())

@@ -1,40 +1,40 @@
 import FMSandbox
 
-/// What goes wrong.
+/// A planned fault.
 enum PlannedFault: Equatable {
-    /// With the connection of that number, counted from 1 as the client opens them.
+    /// Of a connection, by its number, counted from 1 as the client opens them.
     case connection(Int, ConnectionFault)
-    /// With a host, so many milliseconds after the beginning.
+    /// Of a host, this number of milliseconds after the beginning.
     case moment(milliseconds: Int, host: Int, HostEvent)
-    /// With a request, inside the host.
+    /// Of a request, inside the host.
     case request(host: Int, Sandbox.FaultRule)
 }
 
 enum ConnectionFault: Equatable {
     case lookUpFails, refused, lostSYN
     case slow(milliseconds: Int)
-    /// On the way to the host.
+    /// In the direction to the host.
     case up(afterBytes: Int, Wire.Break)
-    /// On the way to the client.
+    /// In the direction to the client.
     case down(afterBytes: Int, Wire.Break)
 }
 
 enum HostEvent: Equatable {
-    /// All sessions and connections are gone, and new connections are refused for a while.
+    /// All sessions and connections end, and new connections are refused for a while.
     case restart(downForMilliseconds: Int)
     case expireSessions
-    /// The clock on the host's wall is set.
+    /// The host's wall clock is set to another time.
     case jump(seconds: Int)
     case dropConnections
     case releaseAnswers
     /// The file is backed up.
     case backUp
-    /// The file is closed, and the last backup is there instead of it; without one, the file as it was in the beginning.
+    /// The file is closed, and replaced by the last backup; without one, by the file as it was in the beginning.
     case restore
 }
 
 extension [PlannedFault] {
-    /// Whether a host may say of a session that it has ended, or is not known, and it goes on.
+    /// Whether a host may report that a session has ended, or is unknown, although it continues.
     var includeLies: Bool {
         contains { fault in
             guard case .request(_, let rule) = fault else { return false }

@@ -3,25 +3,26 @@ import FMSandbox
 extension Program {
     /// The program of a seed.
     ///
-    /// - Parameter calls: how many; few are as likely as many unless it is said.
+    /// - Parameter calls: the number of calls; drawn by default, with small numbers as likely as large ones.
     init(seed: UInt64, _ work: Work = .calls, calls: Int? = nil) {
         var chance = Chance(seed: seed, purpose: .program)
         self.work = work
         let drawn = chance.magnitude(3...100)
-        // Of a job's runs each takes its time.
+        // Journals get fewer steps, since each run of a job takes long.
         let count = calls ?? (work == .journals ? 2 + drawn / 10 : drawn)
         self.seed = seed
         client = ClientPlan(chance: &chance)
         let hostCount = chance.once(in: 3) ? 2 : 1
         hosts = (0..<hostCount).map { _ in HostPlan(chance: &chance, work, records: count) }
         if work == .accounts {
-            // Nobody's sessions make room for those of another account, so a full host may keep one of them out for ever.
+            // Sessions of an account do not make room for those of another, so a full host could keep one of them out
+            // for ever.
             for index in hosts.indices { hosts[index].maximumSessions = max(hosts[index].maximumSessions, 50) }
         }
         weather = Network.Weather(chance: &chance)
-        // From all at once to one every second.
+        // From all steps at once to one every second.
         let span = chance.pick(work.hasRestores ? [1000, 60_000, 900_000] : [0, 50, 1000, 10_000, count * 1000])
-        // Some programs do a few things only, again and again.
+        // Some programs repeat a few verbs only.
         let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(work.usual) } : work.usual
         steps = (0..<count).map { id in
             var step = Step(id: id, span: span, hosts: hostCount, verbs: verbs, chance: &chance)
@@ -38,7 +39,7 @@ extension Program {
                 chance: &chance
             )
         }
-        // What holds an answer lets it go some day.
+        // Held answers are released at some time.
         faults.append(.moment(milliseconds: span + 2000, host: 0, .releaseAnswers))
         if hostCount == 2 { faults.append(.moment(milliseconds: span + 2000, host: 1, .releaseAnswers)) }
         ending =
@@ -200,7 +201,7 @@ extension HostEvent {
 }
 
 extension Work {
-    /// What faults are meant for that are not meant for all requests.
+    /// The endpoints of faults that are not for all requests.
     fileprivate var endpoints: [Sandbox.Endpoint] {
         switch self {
         case .calls, .records, .live, .accounts: Sandbox.Endpoint.allCases
@@ -238,7 +239,7 @@ extension Sandbox.FaultRule {
             default: .restart
             }
         var endpoint = chance.once(in: 2) ? chance.pick(endpoints) : nil
-        // Half of a file's bytes, announced as the whole, are a file to everybody.
+        // Half of a file's bytes, announced as its whole length, are a valid file.
         if fault == .brokenJSON, endpoint == nil || endpoint == .downloadContainer { endpoint = .getRecord }
         self.init(
             fault,

@@ -1,4 +1,4 @@
-/// What is done in one simulated world, and what goes wrong there: a value that follows from a seed, and that a shrinker can cut.
+/// The calls of one simulated world, and its faults: a value that follows from a seed, and that a shrinker can reduce.
 struct Program: Equatable {
     var seed: UInt64
     var work: Work
@@ -7,43 +7,43 @@ struct Program: Equatable {
     var weather: Network.Weather
     var steps: [Step]
     var faults: [PlannedFault]
-    /// What is written with journals.
+    /// The jobs, written with journals.
     var jobs: [JobPlan] = []
-    /// What others do to the records of jobs.
+    /// The changes that others make to the records of jobs.
     var strangers: [StrangersDeed] = []
-    /// What is kept by following changes.
+    /// The copies, kept by following changes.
     var copies: [CopyPlan] = []
     var ending: Ending
-    /// Whether nothing goes wrong in it and nobody is slow: then every call has to succeed, and no session is left.
+    /// Whether the program has no faults and no delays: then every call must succeed, and no session may be left.
     var isCalm = false
 
-    /// What becomes of the client when all calls have been made.
+    /// How the client ends after all calls.
     enum Ending: Equatable {
-        /// `shutdown()`, when nothing is under way any more.
+        /// `shutdown()`, when no call is running any more.
         case shutdown
-        /// `shutdown()` so many milliseconds after the first call.
+        /// `shutdown()`, this number of milliseconds after the first call.
         case earlyShutdown(milliseconds: Int)
-        /// The last references go.
+        /// The last references are released.
         case release
     }
 }
 
-/// How the client is set up.
+/// The configuration of the client.
 struct ClientPlan: Equatable {
     var maximumSessions: Int
     var maximumConnections: Int
-    /// In seconds, as the next three.
+    /// In seconds, like the next three.
     var firstByte: Int
     var total: Int?
     var waitingDeadline: Int
     var idleTrim: Int
     var explainsErrors: Bool
     var loops: Int
-    /// Whether it has a logger, which hears of everything.
+    /// Whether it has a logger, at the lowest level.
     var logs: Bool
 }
 
-/// How a host is set up.
+/// The configuration of a host.
 struct HostPlan: Equatable {
     var maximumSessions: Int
     /// In milliseconds.
@@ -54,15 +54,15 @@ struct HostPlan: Equatable {
     var compresses: Bool
     /// In seconds.
     var sessionLifetime: Int
-    /// What the steps do, and so what they need.
+    /// The kind of program, which determines the solution.
     var work: Work
-    /// Records that the steps may use.
+    /// The number of records for the steps.
     var records: Int
 }
 
 /// One call, or a chain of calls.
 struct Step: Equatable {
-    /// By which its values are known everywhere.
+    /// Identifies its values everywhere.
     let id: Int
     /// Milliseconds after the beginning.
     var time: Int
@@ -70,29 +70,29 @@ struct Step: Equatable {
     var verb: Verb
     var demand: Demand
     var cancel: Cancel?
-    /// Whether it is made by whoever receives what an earlier step publishes, on that thread.
+    /// The number of an earlier step: this step begins when that one receives something, on the same thread.
     var inside: Int?
-    /// Whose object it uses; `nil` is the one that everybody uses, whoever logs in there.
+    /// The account whose object it uses; `nil` for the object that all steps share, whichever account it has.
     var account: String?
-    /// Of a run of a job, or of one that follows a copy.
+    /// The run, if it is one of a job or of a copy.
     var run: RunPlan?
 
     enum Demand: Equatable {
         case unlimited
         /// One more with each value.
         case oneByOne
-        /// One at a time, so many milliseconds after the one before.
+        /// One value at a time, each this number of milliseconds after the last.
         case slowly(milliseconds: Int)
-        /// Nothing for so long, and then everything.
+        /// No demand for this time, and then unlimited.
         case late(milliseconds: Int)
     }
 
     enum Cancel: Equatable {
-        /// Before anything was asked for.
+        /// Before any demand.
         case beforeDemand
         case after(milliseconds: Int)
         case atValue(Int)
-        /// While something is being noted in the journal, for the so many eth time of this run, or some time later.
+        /// While the journal is being written, at this write of the run, or some time later.
         case atNote(Int, later: Int)
     }
 }

@@ -1,31 +1,31 @@
-/// What can be asked for.
+/// The calls that a step can make.
 ///
-/// All calls but the upload of a file on disk, which is read on a queue of its own. The metadata of earlier servers are asked for
-/// where those of today are answered by a 404, which is a fault.
+/// All calls except the upload of a file on disk, which is read on a queue of its own. Metadata of older servers are
+/// requested when a request for the current ones is answered by 404, which is one of the faults.
 enum Verb: Equatable, CaseIterable {
     case create, edit, editChecked, duplicate, delete, upload, uploadStream, logScript
     case echoScript, read, readMissing, list, stream, find, findNothing, findStream, findInSeveralCalls
     case download, downloadStream
     case metadata, layouts, scripts, productInfo, databases, validate
     case setGlobals, pinned, logOut, logIn, asOther, oAuthProviders, asOAuthUser
-    // Of the second storey.
+    // Calls of typed layouts, most of them built from several requests.
     case createRetrying, pages, recordsByID, joined, shared, save, upsert
     case batchCreate, batchEdit, batchUpsert, commit
-    // What keeps itself current, and never ends by itself.
+    // Calls that keep themselves current, and never end by themselves.
     case live, liveFound, liveByScan, liveByStamp, liveByLog, changes, changesTakenUp, observe
-    // Word from outside, and what others commit without a session.
+    // Hints from outside, and commits of others without a session.
     case hint, createByOthers, editByOthers, deleteByOthers
-    // Of several accounts: who it is, and somebody else from now on.
+    // Calls of several accounts: reading the account, and replacing it.
     case whoAmI, swap, swapByLogin
-    // One run of a job that is written with a journal.
+    // One run of a job, which is written with a journal.
     case journal
     // One run of a program that keeps a copy.
     case followCopy
 
-    /// Whether it goes on until it is cancelled.
+    /// Whether it runs until it is cancelled.
     var isWatching: Bool { Work.watching.contains(self) || self == .followCopy }
 
-    /// What it changes on the host when it is carried out once; `nil` for what changes nothing that lasts.
+    /// The lasting change on the host when it is carried out once; `nil` for none.
     var write: Write? {
         switch self {
         case .create: .newRecord(from: "c")
@@ -47,40 +47,40 @@ enum Verb: Equatable, CaseIterable {
     enum Write: Equatable {
         /// A record whose marker is this letter and the step's number.
         case newRecord(from: String)
-        /// A record for each row of the step, whose markers end with the row's number.
+        /// A record for each row of the step; their markers end with the row's number.
         case newRecords(from: String, isAtomic: Bool)
-        /// A second record with the marker of the step's own.
+        /// A second record with the marker of the step's own record.
         case copy
-        /// The step's record has one more modification.
+        /// One more modification of the step's record.
         case newVersion
-        /// The step's record has a modification more for each row.
+        /// One more modification of the step's record for each row.
         case newVersions
-        /// The step's record is gone.
+        /// The deletion of the step's record.
         case removal
     }
 
-    /// How many rows a step writes that writes several.
+    /// The number of rows of a step that writes several.
     static let rows = 3
 }
 
-/// What a program does.
+/// A kind of program.
 enum Work: String, CaseIterable {
-    /// Calls, as a layout without a type has them.
+    /// Calls of untyped layouts.
     case calls
-    /// What typed layouts make of many calls, among others.
+    /// Calls of typed layouts that consist of many requests, among others.
     case records
-    /// Live queries, while records are written by the same client and by others.
+    /// Live queries, while the same client and others write records.
     case live
-    /// A bit of everything by two accounts that see different records: side by side, and one in the place of the other.
+    /// Some of everything, by two accounts that see different records, in parallel and replacing each other.
     case accounts
-    /// Many rows that are written with a journal, by runs of which most are killed.
+    /// Many rows that are written with a journal, by runs most of which are killed.
     case journals
-    /// Copies that programs keep, which are killed, while others write and backups are restored.
+    /// Copies kept by programs that are killed, while others write and backups are restored.
     case copies
-    /// Live queries of more than a page, while others write, hosts lie and backups are restored.
+    /// Live queries of more than a page, while others write, hosts answer falsely and backups are restored.
     case restores
 
-    /// Each verb as often as it comes in a program that does a bit of everything.
+    /// The verbs of a typical program, each as often as its share.
     var usual: [Verb] {
         switch self {
         case .calls:
@@ -108,7 +108,7 @@ enum Work: String, CaseIterable {
                 .create, .edit, .delete, .upload, .save, .createRetrying, .batchCreate, .batchEdit, .batchEdit,
                 .live, .live, .liveFound, .liveFound, .changes, .changes, .observe,
             ]
-        // Beside what each job is written by.
+        // In addition to the runs of each job.
         case .journals:
             [
                 .journal, .journal, .journal, .journal, .journal, .journal, .journal, .read, .find, .create, .edit,
@@ -124,7 +124,7 @@ enum Work: String, CaseIterable {
         }
     }
 
-    /// Whether hosts of this kind have backups restored, and lie.
+    /// Whether hosts restore backups, and answer falsely.
     var hasRestores: Bool { self == .copies || self == .restores }
 
     private static let ofRecords: [Verb] = [

@@ -1,7 +1,7 @@
 import FMData
 import OpenCombine
 
-/// The subscriber of one step: asks, cancels and watches as the step says.
+/// The subscriber of one step: it requests and cancels as the step says, and records what it receives.
 final class Call: Subscriber {
     typealias Input = Seen
     typealias Failure = FMRest.APIError
@@ -18,9 +18,9 @@ final class Call: Subscriber {
     private var demanded = 0
     private(set) var values: [Seen] = []
     private(set) var end: End?
-    /// As whom it was asked for, in programs of several accounts.
+    /// The account with which the call was made, in programs of several accounts.
     private(set) var account: String?
-    /// The steps that begin where something of this one arrives.
+    /// The steps that begin when this call receives something.
     private var inner: [Step]
 
     init(_ step: Step, inner: [Step], in simulation: Simulation) {
@@ -76,7 +76,7 @@ final class Call: Subscriber {
         runInner()
     }
 
-    /// Whoever has asked for too little does not want more: everything else is let come.
+    /// Requests everything else, also if the step's demand was limited.
     func askForTheRest() { ask(.unlimited) }
 
     func cancel() {

@@ -1,6 +1,6 @@
 @testable import FMData
 
-/// The records of a live query as its subscriber knows them: what came, with the changes that it was told of carried out.
+/// The records of a live query as its subscriber knows them: the received ones, with the received changes applied.
 struct Copy: Equatable {
     struct Line: Hashable {
         var id: Int
@@ -10,18 +10,18 @@ struct Copy: Equatable {
     }
 
     private(set) var lines: [Line] = []
-    /// Whether something was there to be told of.
+    /// Whether a first complete state was received.
     private(set) var isReady = false
-    /// What is wrong with what it was told.
+    /// An error in the received values.
     private(set) var trouble: String?
-    /// Whether it was told that the host has another file.
+    /// Whether a reset for another account or another file was received.
     private(set) var isOfOtherFile = false
 
-    /// A whole value, which must be the one before with the changes that stand in it.
+    /// Takes a complete value, which must be the previous one with the value's changes applied.
     mutating func take(_ value: DataAPI.LiveValue<Row>) {
         let next = value.records.map(Line.init)
         var changed = self
-        // Another account's or another file's records may be older.
+        // Records of another account or another file may be older.
         let isReset = value.freshness.origin == .reset
         changed.carryOut(value.changes, mayGoBack: isReset)
         isOfOtherFile = isOfOtherFile || isReset
@@ -34,7 +34,7 @@ struct Copy: Equatable {
         isReady = true
     }
 
-    /// The next event for a copy that is kept elsewhere.
+    /// Takes the next event of a query for a copy that is kept elsewhere.
     mutating func take(_ event: DataAPI.LiveEvent<Row>) {
         switch event {
         case .snapshot(let records, _):
@@ -98,7 +98,7 @@ extension Copy.Line {
 }
 
 extension Copy {
-    /// - Parameter told: what there is of it for those who follow the changes.
+    /// - Parameter told: the records as its subscriber knows them.
     static func difference(_ told: [Line], _ expected: [Line]) -> String {
         func text(_ lines: Set<Line>) -> [String] {
             lines.sorted { ($0.id, $0.modId) < ($1.id, $1.modId) }.map { "\($0.id).\($0.modId) \($0.marker)" }

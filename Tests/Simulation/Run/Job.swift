@@ -2,7 +2,7 @@ import FMData
 
 @testable import FMSandbox
 
-/// A job as it is written: its journal, and who writes into it.
+/// A job while it is written: its journal, and the processes of its runs.
 final class Job {
     let plan: JobPlan
     let disk: SimulatedDisk
@@ -13,7 +13,7 @@ final class Job {
         self.disk = disk
     }
 
-    /// The process of a run, which is begun.
+    /// Starts the process of a run, and returns its journal.
     func begin(_ step: Step, whenNoting: @escaping (Int) -> Void) -> DataAPI.WriteJournal {
         let process = disk.process(whenNoting: whenNoting)
         processes[step.id] = process
@@ -50,32 +50,32 @@ final class Job {
 
 // MARK: - On the host
 
-/// What was written into a record, one after the other, and by whom.
+/// The writes into a record, in their order, with their authors.
 struct Trail {
     let record: Int
-    /// The tags of rows, and of what strangers did.
+    /// The tags of rows, and of changes by others.
     let tags: [String]
 
-    /// Whether somebody else wrote into it before all others.
+    /// Whether the first write was not that of a row.
     var beginsWithStranger: Bool { tags.first?.first == "o" }
 }
 
 extension SimulatedHost {
-    /// Of each record that is there.
+    /// The trails of all existing records.
     var trails: [Trail] { engine.world.tables[0].records.map(trail) }
 
     private func trail(of record: Record) -> Trail {
         let text = engine.model.tables[0].field(named: "Trail").map { record.values[$0.slot].text } ?? ""
-        // A record has had something in it before anybody wrote.
+        // A record has an initial value that no row wrote.
         let parts = text.split(separator: "|").filter { $0 != HostPlan.secret }
         return Trail(record: record.id, tags: parts.map { String($0.dropFirst(HostPlan.secret.count)) })
     }
 
     func isThere(_ record: Int) -> Bool { engine.world.tables[0].record(record) != nil }
 
-    /// Somebody else does something to the record of a row.
+    /// Carries out another client's change of a row's record.
     ///
-    /// - Returns: the trail of what is gone with it.
+    /// - Returns: the trail of the record, if it was deleted.
     func commit(_ deed: StrangersDeed, to row: JobRow, of job: JobPlan) -> Trail? {
         let note = HostPlan.secret + "o\(job.id)x\(row.number)"
         trace.note { "\(self.name): \(deed)" }

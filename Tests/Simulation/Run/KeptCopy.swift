@@ -3,15 +3,15 @@ import NIOCore
 
 @testable import FMData
 
-/// A copy as a program keeps it, which outlives the runs that follow the changes.
+/// A copy that a program keeps; it outlives the runs that follow the changes.
 final class KeptCopy: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
 
     private struct Kept {
         var lines: [Int: Copy.Line] = [:]
-        /// As JSON, which is what a program keeps.
+        /// As JSON, like in a program.
         var mark: Data?
-        /// Whether records have come since the mark was made.
+        /// Whether records have arrived since the mark was made.
         var isAheadOfMark = false
 
         var hasUnmarked: Bool { !lines.isEmpty && (isAheadOfMark || mark == nil) }
@@ -21,10 +21,10 @@ final class KeptCopy: @unchecked Sendable {
     private let machine: VirtualMachine
     private let thread: VirtualMachine.Thread
     private var kept = Kept()
-    /// What there was before the last event.
+    /// The state before the last event.
     private var before = Kept()
-    /// Whether a backup was restored when records were there of which no mark tells: what holds other values in an equal version is
-    /// not known from what it was.
+    /// Whether a backup was restored while the copy had records newer than its mark: then a record with the same
+    /// version but other values cannot be detected.
     private(set) var isBlind = false
 
     init(_ plan: CopyPlan, on machine: VirtualMachine) {
@@ -33,7 +33,7 @@ final class KeptCopy: @unchecked Sendable {
         thread = machine.makeThread()
     }
 
-    /// Rising by their ids.
+    /// In ascending order of their ids.
     var lines: [Copy.Line] { kept.lines.values.sorted { $0.id < $1.id } }
 
     var keeper: DataAPI.CopyKeeper {
@@ -57,9 +57,9 @@ final class KeptCopy: @unchecked Sendable {
         machine.schedule(at: machine.now + .milliseconds(Int64(plan.latency)), on: thread, body)
     }
 
-    /// Carries out an event. Returns what is wrong with it.
+    /// Applies an event. Returns its error, or `nil`.
     ///
-    /// - Parameter host: the one that the records are on.
+    /// - Parameter host: the host of the records.
     func carryOut(_ event: DataAPI.CopyEvent<Row>, of host: SimulatedHost) -> String? {
         before = kept
         switch event {
@@ -89,12 +89,12 @@ final class KeptCopy: @unchecked Sendable {
         return nil
     }
 
-    /// A run is over. When its process dies, the last event may not have been kept.
+    /// Called when a run has ended. If its process died, the last event may be lost.
     func end(dies: Bool) {
         if dies, plan.losesLastEvent { kept = before }
         before = kept
     }
 
-    /// What was there before the last event may be what is kept in the end.
+    /// The state before the last event counts too, since it may be the one that is kept in the end.
     func backupIsRestored() { isBlind = isBlind || kept.hasUnmarked || before.hasUnmarked }
 }

@@ -2,10 +2,10 @@ import FMData
 
 @testable import FMSandbox
 
-/// Compares what the calls were told with what is in the records of the host.
+/// Compares the results of calls with the records of the host.
 ///
-/// Every write leaves a mark of its own: a record with the step's number, or one more modification of the record that belongs to
-/// the step alone. So it shows how often each was carried out.
+/// Every write has its own effect: a record with the step's number, or one more modification of the record that belongs
+/// to the step alone. So the number of its executions can be counted.
 struct Ledger {
     private var copies: [String: Int] = [:]
     private var modifications: [Int: Int] = [:]
@@ -17,7 +17,7 @@ struct Ledger {
         }
     }
 
-    /// How often the write of a step was carried out; `nil` of one that consists of several.
+    /// The number of executions of a step's write; `nil` for one of several rows.
     private func executions(of write: Verb.Write, step id: Int) -> Int? {
         switch write {
         case .newRecord(let letter): copies["\(letter)\(id)", default: 0]
@@ -52,7 +52,7 @@ struct Ledger {
         }
     }
 
-    /// Of a call with several rows each is carried out once at most, and as often as it was told.
+    /// Checks a call with several rows: each must be executed at most once, and as often as reported.
     private func checkRows(of call: Call, _ write: Verb.Write, _ complain: (String) -> Void) {
         let told = Dictionary(
             call.values.compactMap { value in

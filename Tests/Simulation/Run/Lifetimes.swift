@@ -1,7 +1,7 @@
 @testable import FMData
 @testable import FMHTTP
 
-/// What has to be gone when a world has ended.
+/// The objects that must be deallocated when a world has ended.
 struct Lifetimes {
     weak var server: DataAPI.Server?
     weak var database: DataAPI.Database?

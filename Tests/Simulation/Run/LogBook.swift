@@ -1,8 +1,8 @@
 import Logging
 
-/// What the client logs, looked through for secrets.
+/// Receives the client's log, and checks it for secrets.
 final class LogBook: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     private let trace: Trace
     private(set) var findings: [String] = []
 
@@ -14,7 +14,7 @@ final class LogBook: @unchecked Sendable {
         return logger
     }
 
-    /// Complains of a password, a token or the value of a field in a text.
+    /// Reports a password, a token or the value of a field in a text.
     func checkSecrets(_ text: String) {
         let secret: String? =
             if Self.holds(text, HostPlan.password) {
@@ -29,13 +29,13 @@ final class LogBook: @unchecked Sendable {
         if let secret { findings.append("\(secret) is in a text: \(text)") }
     }
 
-    /// As `contains`, which looks at characters: that takes a while, and every error is looked through.
+    /// Like `contains`, which compares characters: that is slow, and every error is checked.
     private static func holds(_ text: String, _ part: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in bytes.indices.contains { bytes[$0...].starts(with: part.utf8) } }
     }
 
-    /// Tokens of the sandbox are 52 hexadecimal digits; nothing else has so many.
+    /// Tokens of the sandbox are 52 hexadecimal digits; no other text has so many.
     private static func holdsToken(_ text: String) -> Bool {
         var length = 0
         for byte in text.utf8 {

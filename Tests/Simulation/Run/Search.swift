@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Runs the programs of many seeds, and cuts down those that fail.
+/// Runs the programs of many seeds, and shrinks those that fail.
 struct Search {
     private(set) var failures: [Failure] = []
     private(set) var programs = 0
@@ -8,7 +8,7 @@ struct Search {
     private var simulated = TimeAmount.zero
     private var real = Duration.zero
 
-    /// - Parameter calls: how many each program makes; as many as its seed says by default.
+    /// - Parameter calls: the number of calls of each program; by default that of its seed.
     init(_ seeds: some Sequence<UInt64>, _ work: Work = .calls, calls: Int? = nil, stopsAfter limit: Int) {
         let clock = ContinuousClock()
         for seed in seeds {
@@ -25,7 +25,7 @@ struct Search {
         }
     }
 
-    /// How fast it was.
+    /// The speed of the search.
     var figures: String {
         let seconds = max(0.001, real / .seconds(1))
         let hours = Double(simulated.nanoseconds) / 3_600_000_000_000
@@ -37,14 +37,14 @@ struct Search {
     }
 }
 
-/// A program that does not hold, cut down.
+/// A failed program, shrunk.
 struct Failure: CustomStringConvertible {
     let program: Program
-    /// What the whole program has shown.
+    /// The findings of the whole program.
     let findings: [String]
 
     var description: String {
-        // A logger changes nothing, and tells more.
+        // A logger does not change the program, and makes the trace more detailed.
         var told = program
         told.client.logs = true
         let report = Simulation.run(told, keepsTrace: true)
@@ -60,14 +60,15 @@ struct Failure: CustomStringConvertible {
 }
 
 extension Simulation.Report {
-    /// What kind of finding came first: its words without its numbers. `nil` when all holds.
+    /// The kind of the first finding: its text without numbers. `nil` if there is none.
     var kind: String? {
         findings.first.map { finding in String(finding.prefix(80).filter { !$0.isNumber }) }
     }
 }
 
-/// Leaves out of a program what its finding does not need: halves, quarters, single steps and faults, and then everything that
-/// is not as plain as it could be ([Zeller and Hildebrandt, 2002](https://doi.org/10.1109/32.988498)).
+/// Removes everything from a program that its finding does not need: halves, quarters, single steps and faults, and
+/// then it replaces every setting by its simplest value ([Zeller and Hildebrandt,
+/// 2002](https://doi.org/10.1109/32.988498)).
 struct Shrinker {
     private(set) var smallest: Program
     private let kind: String
@@ -123,7 +124,7 @@ struct Shrinker {
         if candidate != smallest { _ = take(candidate) }
     }
 
-    /// Takes the candidate if it shows the same.
+    /// Keeps the candidate if it has the same finding.
     private mutating func take(_ candidate: Program) -> Bool {
         guard attempts > 0 else { return false }
         attempts -= 1

@@ -2,24 +2,24 @@ import Foundation
 
 @testable import FMData
 
-/// What a call has published, as far as it can be checked.
+/// A published value of a call, as far as it can be checked.
 enum Seen: Equatable {
     case record(id: Int, marker: String)
     case created(id: Int)
     case text(String?)
     case names([String])
     case bytes(Data)
-    /// All that a live query has told so far.
+    /// The records of a live query after all its values so far.
     case copy(Copy)
-    /// What became of a row of many.
+    /// The outcome of one of several rows.
     case row(Int, Outcome)
-    /// The same with all that is told of it.
+    /// The same with all its details.
     case told(Told)
     case nothing
 
     enum Outcome { case done, failed, unknown, skipped }
 
-    /// The records that it shows, with what is in them.
+    /// The records in it, with their markers.
     var records: [(id: Int, marker: String)] {
         switch self {
         case .record(let id, let marker): [(id, marker)]
@@ -28,7 +28,7 @@ enum Seen: Equatable {
         }
     }
 
-    /// A row that was not written.
+    /// Whether it is a row that was not written.
     var isTrouble: Bool { if case .row(_, let outcome) = self { outcome != .done } else { false } }
 
     init<P>(_ record: DataAPI.Record<Row, P>) { self = .record(id: record.recordId, marker: record.fieldData.marker) }
@@ -45,14 +45,14 @@ enum Seen: Equatable {
     }
 }
 
-/// What is told of a row of a journal.
+/// The outcome of a row that was written with a journal.
 struct Told: Equatable {
     let index: Int
     let kind: DataAPI.WriteResult.Kind
     let recordId: Int?
     let fileMakerCode: FileMakerErrorCode?
     let isFromJournal: Bool
-    /// Of an error: whether it may be another one in another run.
+    /// Whether its error may be another one in another run.
     let mayPass: Bool
     let text: String
 
@@ -78,7 +78,7 @@ struct Row: RecordFields {
     }
 }
 
-/// The same with a key of its own, which is unique.
+/// The same record with a key, which is unique.
 struct KeyedRow: LayoutRecord {
     static let layout = HostPlan.keyedLayout
     var marker: String

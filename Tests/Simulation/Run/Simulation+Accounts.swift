@@ -3,19 +3,19 @@ import NIOCore
 @testable import FMData
 @testable import FMSandbox
 
-/// What must be true where several accounts see different records: nobody reads what his account does not see, and
-/// nothing is carried out by anybody but the one it was asked for as.
+/// The checks of programs in which several accounts see different records: no call may return a record that its account
+/// does not see, and no write may be carried out by another account than the one with which it was made.
 extension Simulation {
-    /// Who a database is, as far as it knows itself; `nil` in programs of one account.
+    /// The account of a database object, as it knows it; `nil` in programs of one account.
     func account(of database: DataAPI.Database?) -> String? {
         guard program.work == .accounts, let account = database?.identity.account else { return nil }
         return HostPlan.accounts.first { Account(DataAPI.Login(HostPlan.credentials(of: $0))) == account }
     }
 
-    /// As whom a call is made that begins now.
+    /// The account of a call that begins now.
     func account(of step: Step) -> String? { account(of: objects[step.id]?.database) }
 
-    /// The object that a step uses.
+    /// The object for a step.
     func take(for step: Step) -> DataAPI.Database {
         let database = database(of: step)
         guard let name = step.account else {
@@ -37,13 +37,13 @@ extension Simulation {
         return HostPlan.credentials(of: HostPlan.accounts.first { $0 != present } ?? HostPlan.user)
     }
 
-    /// The database becomes the other account's, and knows nothing any more.
+    /// Replaces the account of the database by the other one, and checks that no state of the first one is left.
     func swap(_ database: DataAPI.Database) {
         let next = credentialsOfTheOther(than: database)
         trace.note { "\(database) becomes \(next)" }
         let callCount = callCount
         database.replaceCredentials(next)
-        // Who heard of it may have replaced them again.
+        // A subscriber of the change may have replaced it again.
         guard self.callCount == callCount else { return }
         if account(of: database) != next.user { find("a database does not become \(next)") }
         if !database.layoutList.isEmpty || !database.scriptList.isEmpty {
@@ -57,13 +57,13 @@ extension Simulation {
 
     // MARK: Values
 
-    /// Complains of what a call is given that its account does not see.
+    /// Reports a value that the call's account may not see.
     func checkAccount(of call: Call, given value: Seen) {
         guard program.work == .accounts, let present = account(of: call.step) else { return }
         let step = call.step
         func complain(_ text: String) { find("call \(step.id) \(step.verb): \(text)") }
         switch step.verb {
-        // Who logs in is told so, and so is who has written rows.
+        // These calls change the account or have a result for the one that wrote.
         case .swap, .swapByLogin, .logIn, .logOut, .batchCreate, .batchEdit: break
         case _ where step.verb.isWatching: break
         default:
@@ -88,7 +88,7 @@ extension Simulation {
 
     // MARK: Writes
 
-    /// Complains of what was carried out by another account than the one it was asked for as.
+    /// Reports writes by another account than the one with which they were made.
     func checkAuthors() {
         guard program.work == .accounts else { return }
         for (index, host) in hosts.enumerated() {
@@ -115,10 +115,10 @@ extension Simulation {
 
     // MARK: Objects
 
-    /// When nothing is under way any more, databases that nobody holds are gone, and known to nobody.
+    /// At the end, databases without references must be deallocated and unregistered.
     func checkRegistries() {
         guard program.work == .accounts, watching.isEmpty else { return }
-        // Values of live queries linger for ten seconds.
+        // Values of live queries have a grace period of ten seconds.
         machine.run(for: .seconds(15))
         for server in servers where server.registeredCount > server.databases.count {
             find("\(server) knows \(server.registeredCount) databases, and \(server.databases.count) are there")
@@ -129,7 +129,7 @@ extension Simulation {
         }
     }
 
-    /// A record as an account sees it that may not see it.
+    /// A record as an account without access sees it.
     static func hidden(_ line: Copy.Line) -> Copy.Line {
         Copy.Line(id: line.id, modId: line.modId, marker: Reader.noAccess, note: Reader.noAccess)
     }
@@ -144,19 +144,19 @@ extension SimulatedHost {
         engine.model.tables[0].field(named: name).map { record.values[$0.slot].text } ?? ""
     }
 
-    /// Whose a record is; `nil` when it is gone.
+    /// The account that owns a record; `nil` if it was deleted.
     func owner(of recordId: Int) -> String? {
         engine.world.tables[0].record(recordId).map { value("Owner", in: $0) }
     }
 
-    /// Who has made and who has changed each record.
+    /// The accounts that have created and last changed each record.
     var authors: [(id: Int, marker: String, owner: String, editor: String)] {
         engine.world.tables[0].records.map { record in
             (record.id, value("Marker", in: record), value("Owner", in: record), value("Editor", in: record))
         }
     }
 
-    /// The records in their order of creation, as an account finds them.
+    /// The records in their order of creation, as this account finds or lists them.
     func table(for account: String?, isFound: Bool) -> [Copy.Line] {
         engine.world.tables[0].records.compactMap { record in
             let line = Copy.Line(

@@ -2,13 +2,14 @@ import OpenCombine
 
 @testable import FMData
 
-/// What must be true of copies that a program keeps, however often it is killed, whatever the host falsely says, and also when a
-/// backup is restored: nothing that is there is told to be gone, and in the end the copy is the table.
+/// The checks of copies that a program keeps, however often it is killed, whatever the host answers falsely, and also
+/// when a backup is restored: no existing record may be reported as removed, and in the end the copy must equal the
+/// table.
 extension Simulation {
     func makeCopies() {
         guard program.work.hasRestores else { return }
         for plan in program.copies { copies[plan.id] = KeptCopy(plan, on: machine) }
-        // Those who watch do not end by themselves: what is planned is waited for.
+        // Watching calls do not end by themselves, so wait for the last planned event.
         running += 1
         onUserThread(in: program.lastMoment) { self.running -= 1 }
         for host in hosts.indices {
@@ -20,7 +21,7 @@ extension Simulation {
 
     private func copy(of step: Step) -> KeptCopy? { step.run.flatMap { copies[$0.job] } }
 
-    /// Follows the changes of a copy, and carries them out.
+    /// Follows the changes of a copy, and applies them.
     func follow(_ step: Step, in database: DataAPI.Database) -> Verb.Call {
         guard let copy = copy(of: step) else { return Verb.now {} }
         let host = host(of: step)
@@ -36,7 +37,7 @@ extension Simulation {
 
     func copyRunEnds(_ call: Call) { copy(of: call.step)?.end(dies: call.step.run?.dies == true) }
 
-    /// What is wrong with a copy whose last run has seen everything.
+    /// The error of a copy whose last run has received everything; `nil` if it is right.
     func complaint(aboutCopyOf step: Step) -> String? {
         guard let copy = copy(of: step) else { return nil }
         let (lines, table) = (copy.lines, host(of: step).table(for: nil, isFound: false))

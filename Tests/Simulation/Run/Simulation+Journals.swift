@@ -3,8 +3,8 @@ import OpenCombine
 
 @testable import FMData
 
-/// What must be true of rows that are written with a journal, however often their program is killed: none is carried out
-/// twice, none is told wrong, and in the end none is missing.
+/// The checks of rows that are written with a journal, however often their program is killed: no row may be carried out
+/// twice, none reported wrongly, and in the end none may be missing.
 extension Simulation {
     private func job(of step: Step) -> Job? { step.run.flatMap { jobs[$0.job] } }
 
@@ -27,13 +27,13 @@ extension Simulation {
         }
     }
 
-    /// The first run of each job, which the others follow.
+    /// Whether the step is a later run of its job; the first run starts the job.
     func isFollowing(_ step: Step) -> Bool {
         guard let run = step.run else { return false }
         return program.steps.first { $0.run?.job == run.job }?.id != step.id
     }
 
-    /// Writes the rows of a job, or what of them the journal leaves to be done.
+    /// Writes the rows of a job, as far as the journal does not have them.
     func write(_ step: Step, in database: DataAPI.Database) -> Verb.Call {
         guard let job = job(of: step) else { return Verb.now {} }
         let journal = job.begin(step) { [unowned self] count in
@@ -45,7 +45,7 @@ extension Simulation {
             .seen { .told(Told($0)) }
     }
 
-    /// A run is about to be cancelled.
+    /// Called when a run is about to be cancelled.
     func willCancel(_ call: Call) {
         copyRunEnds(call)
         guard call.step.run?.dies == true else { return }
@@ -66,7 +66,7 @@ extension Simulation {
 
     // MARK: The last run
 
-    /// On a day on which nothing goes wrong another program goes on with each journal, and comes to its end.
+    /// Without faults another program continues each journal, and must complete it.
     func letJobsEnd() {
         guard !jobs.isEmpty else { return }
         onUserThread(in: 0) { [self] in
@@ -97,9 +97,9 @@ extension Simulation {
         )
     }
 
-    // MARK: Judgement
+    // MARK: Checks
 
-    /// Whether what is told of a row is true at this moment.
+    /// Checks whether the reported outcome of a row is true at this moment.
     func checkRow(of call: Call, given value: Seen) {
         guard case .told(let told) = value, let job = job(of: call.step)?.plan else { return }
         log.checkSecrets(told.text)
@@ -123,7 +123,7 @@ extension Simulation {
         }
     }
 
-    /// How often a row was carried out.
+    /// The number of executions of a row.
     private func executions(of row: JobRow, _ job: JobPlan) -> Int {
         if case .delete(let record) = row.kind { return hosts[job.host].isThere(record) ? 0 : 1 }
         let tag = row.tag(in: job)
@@ -136,12 +136,12 @@ extension Simulation {
         program.strangers.contains { $0.job == job.id && $0.row == row.number && kinds.contains($0.kind) }
     }
 
-    /// Whether a row comes later that writes the same record.
+    /// Whether a later row writes the same record.
     private func isFollowed(_ row: JobRow, _ job: JobPlan) -> Bool {
         row.lane.map { lane in job.rows.contains { $0.number > row.number && $0.lane == lane } } ?? false
     }
 
-    /// Whether it overwrites, on request, what somebody else has written since.
+    /// Whether the row overwrites, as it is allowed to, what others have written since.
     private func mayBeWrittenAgain(_ row: JobRow, _ job: JobPlan) -> Bool {
         guard case .edit(_, modId: nil) = row.kind, job.repeatsEdits, let record = row.record else { return false }
         return job.rows.contains { $0.record == record && hasStranger($0, job, .edit, .remove) }
@@ -165,7 +165,7 @@ extension Simulation {
             }
         }
         for call in calls.values.sorted(by: { $0.step.id < $1.step.id }) where call.step.run != nil {
-            // A disk may be full, and a run that was cancelled may be slow to let go of its journal.
+            // A disk may be full, and a cancelled run may be slow to close its journal.
             guard case .failed(let error)? = call.end, let cause = error.underlying as? DataAPI.WriteJournalError,
                 cause.reason != .inUse, cause.reason != .storage
             else { continue }
@@ -173,7 +173,7 @@ extension Simulation {
         }
     }
 
-    /// Rows of one record are carried out in their order, in all runs.
+    /// Rows of one record must be carried out in their order, across all runs.
     private func checkOrder(_ job: JobPlan) {
         let numbers = Dictionary(job.rows.map { ($0.tag(in: job), $0.number) }) { first, _ in first }
         for trail in allTrails(job.host) {
@@ -196,7 +196,7 @@ extension Simulation {
         let told = call.values.compactMap { if case .told(let told) = $0 { told } else { nil } }
         let indexes = told.map(\.index).sorted()
         guard indexes == Array(job.rows.indices) else { return find("job \(job.id): the rows \(indexes) are told") }
-        // What the host closes in front of each request never arrives.
+        // If the host closes the connection before each request, rows never arrive.
         guard program.hosts[job.host].keepAlive >= 5000, program.hosts[job.host].sessionLifetime >= 60 else { return }
         for told in told {
             let row = job.rows[told.index]
@@ -210,7 +210,7 @@ extension Simulation {
         }
     }
 
-    /// Whether neither a key nor a modId tells of it.
+    /// Whether neither a key nor a modId can show its outcome.
     private func mayStayUnknown(_ row: JobRow, _ job: JobPlan) -> Bool {
         switch row.kind {
         case .create: !job.hasKeyField
@@ -218,15 +218,15 @@ extension Simulation {
         case .edit(_, modId: nil): !job.repeatsEdits || mayBeWrittenAgain(row, job) || isFollowed(row, job)
         case .delete: false
         case .upsert: hasStranger(row, job, .edit)
-        // What comes later is not undone to find out.
+        // A later row may have changed it, and is not undone to find out.
         case .upsertNew: isFollowed(row, job)
         }
     }
 
-    /// Whether it may have been refused for good.
+    /// Whether the row may have been rejected for good.
     private func mayFail(_ row: JobRow, _ job: JobPlan, _ told: Told) -> Bool {
         if told.isFromJournal, told.mayPass { return false }
-        // Refused by a fault in an earlier run.
+        // Rejected by a fault in an earlier run.
         if told.isFromJournal, !program.isCalm { return true }
         switch row.kind {
         case .edit(let record, modId: .some):

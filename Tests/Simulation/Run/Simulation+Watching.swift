@@ -4,14 +4,15 @@ import NIOCore
 @testable import FMData
 @testable import FMSandbox
 
-/// What must be true of live queries in the end.
+/// The checks of live queries at the end.
 extension Simulation {
-    /// Watching calls that have not ended, by number.
+    /// Watching calls that have not ended, ordered by step.
     var watching: [Call] {
         calls.values.filter { $0.step.verb.isWatching && $0.end == nil }.sorted { $0.step.id < $1.step.id }
     }
 
-    /// When nothing goes wrong any more, and everybody wants all and is told to look, they know what is on the hosts.
+    /// When there are no more faults, all subscribers have unlimited demand and all queries are made to poll, they must
+    /// have the records of the hosts.
     func letWatchersSee() {
         let watching = watching
         guard !watching.isEmpty else { return }
@@ -22,7 +23,7 @@ extension Simulation {
             if !program.isCalm { for host in hosts { host.calmDown() } }
             for call in watching { call.askForTheRest() }
         }
-        // What hangs already has its time to fail, and each way of looking comes to a whole look.
+        // Pending requests get the time to fail, and each poll strategy the time for a complete poll.
         for _ in 0..<5 {
             onUserThread(in: 1) { [self] in
                 let others = servers.flatMap(\.databases).filter { other in !databases.contains { $0 === other } }
@@ -45,7 +46,7 @@ extension Simulation {
         letWatchersGo()
     }
 
-    /// Says no more than that something may have changed.
+    /// A hint that only says that something may have changed.
     private var hint: DataAPI.ChangeHint {
         DataAPI.ChangeHint(
             database: HostPlan.database,
@@ -56,15 +57,15 @@ extension Simulation {
         )
     }
 
-    /// Whether looks come to their ends: the client does not lose its patience before the host can answer, nor the host its own
-    /// before a request comes, and a session outlives a look.
+    /// Whether polls must succeed: the client's time limits are longer than the host's answers take, the host keeps
+    /// connections until a request comes, and a session outlasts a poll.
     private func mustHaveSeen(_ step: Step) -> Bool {
         let (client, host) = (program.client, program.hosts[step.host])
         let isPatient = client.total ?? .max >= 60 && client.firstByte >= 20 && client.waitingDeadline >= 30
         return isPatient && host.keepAlive >= 5000 && host.sessionLifetime >= 60
     }
 
-    /// Whether they came to their ends all the same, and one look is enough.
+    /// Whether polls have succeeded all the same, and one poll is enough for the kind of query.
     private func hasSeen(_ step: Step, since start: NIODeadline) -> Bool {
         guard step.verb != .liveByStamp, step.verb != .liveByLog, let database = objects[step.id]?.database else {
             return false
@@ -74,13 +75,13 @@ extension Simulation {
         }
     }
 
-    /// All are cancelled, or half of them, where a shutdown ends the others.
+    /// Cancels all watching calls, or half of them if a shutdown ends the others.
     private func letWatchersGo() {
         let endsByShutdown = program.ending != .release
         onUserThread(in: 0) { [self] in
             for call in watching where !endsByShutdown || call.step.id.isMultiple(of: 2) { call.cancel() }
         }
-        // Values linger for ten seconds.
+        // Values have a grace period of ten seconds.
         machine.run(for: .seconds(15))
         let stillWatched = Set(watching.map(\.step.host))
         let before = hosts.map(\.looks)
@@ -92,7 +93,7 @@ extension Simulation {
         }
     }
 
-    /// After a shutdown everybody who watches is told, and nobody looks any more.
+    /// After a shutdown all watching calls must have ended, and polls must have stopped.
     func checkWatchersEnded() {
         let before = hosts.map(\.looks)
         machine.run(for: .hours(2))

@@ -8,9 +8,9 @@ import OpenCombine
 @testable import FMHTTP
 @testable import FMSandbox
 
-/// A program in its world, from the first call until nothing is left.
+/// Runs a program in its world, from the first call until nothing is left.
 final class Simulation: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     let program: Program
     let trace: Trace
     let machine: VirtualMachine
@@ -21,28 +21,28 @@ final class Simulation: @unchecked Sendable {
     private(set) var servers: [DataAPI.Server] = []
     private(set) var databases: [DataAPI.Database] = []
     private(set) var calls: [Int: Call] = [:]
-    /// The objects that the steps use, as far as they are held.
+    /// The objects of the steps, as long as they exist.
     var objects: [Int: WeakDatabase] = [:]
     private(set) var callCount = 0
-    /// Calls that are to end by themselves, and those that are about to begin behind another one.
+    /// The number of calls that end by themselves, and of those about to begin after another one.
     var running = 0
-    /// What is written with journals, by number.
+    /// The jobs, by number.
     var jobs: [Int: Job] = [:]
-    /// What is kept of the hosts' records, by number.
+    /// The kept copies, by number.
     var copies: [Int: KeptCopy] = [:]
-    /// Of records that strangers have removed, by host.
+    /// The trails of records that others have deleted, by host.
     var lostTrails: [Int: [Trail]] = [:]
-    /// Those that go on with the journals in the end.
+    /// The databases of the program that continues the journals at the end.
     private(set) var nextDatabases: [DataAPI.Database] = []
     private(set) var nextServers: [DataAPI.Server] = []
     private var nextShutdowns: [AnyCancellable] = []
-    /// Whether those who watch are let see everything: nobody begins to watch any more.
+    /// Whether the final check of watching calls has begun: no further call may start to watch.
     var isEnding = false
     private var logins = 0
     private var connections: [Int: Int] = [:]
     private(set) var findings: [String] = []
 
-    /// What a run has brought.
+    /// The result of a run.
     struct Report {
         var findings: [String]
         var trace: [String]
@@ -86,7 +86,7 @@ final class Simulation: @unchecked Sendable {
         for host in hosts { network.add(host) }
     }
 
-    // MARK: What calls say
+    // MARK: Calls
 
     func find(_ finding: String) {
         trace.note { "FINDING: \(finding)" }
@@ -152,7 +152,7 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
-    /// Another program, which has nothing of the first one but its journals, and all the patience that it takes.
+    /// Makes another program, which shares only the journals with the first one, and has long time limits.
     func makeNextClient() {
         var plan = program.client
         (plan.total, plan.firstByte, plan.waitingDeadline, plan.maximumSessions) = (nil, 120, 30, 2)
@@ -215,8 +215,8 @@ final class Simulation: @unchecked Sendable {
         through network: Network
     ) -> EventLoopFuture<any Channel> {
         connections[owner, default: 0] += 1
-        // One that makes room may be closed by another loop, at the same time, and at the time of the first look the next one
-        // may be opened.
+        // A connection that makes room may be closed by another loop at the same time, and when the first check runs,
+        // the next connection may be open already. So it checks twice.
         onUserThread(in: 1) { [self] in
             guard isOverLimit(owner) else { return }
             onUserThread(in: 1) { [self] in
@@ -254,9 +254,9 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func letCallsEnd() {
-        // Each run of a job may wait for what the one before has sent.
+        // Each run of a job may wait for the requests of the previous one.
         run(for: program.jobs.isEmpty ? .hours(1) : .hours(24))
-        // Steps inside of calls that never had anything.
+        // Steps inside of calls that never received anything.
         for step in program.steps where calls[step.id] == nil && step.run == nil {
             onUserThread(in: 0) { self.begin(step) }
         }
@@ -268,12 +268,12 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
-    /// The calls that are to end by themselves, and have not.
+    /// The calls that should end by themselves, but have not.
     private var unended: [Call] {
         calls.values.filter { $0.end == nil && !$0.step.verb.isWatching }.sorted { $0.step.id < $1.step.id }
     }
 
-    /// Runs until all has ended, or for so long.
+    /// Runs until all calls have ended, or for this time.
     func run(for span: TimeAmount) {
         let end = machine.now + span
         var isFirst = true
@@ -364,17 +364,18 @@ final class Simulation: @unchecked Sendable {
     private func checkLimits() {
         for (database, server) in zip(databases, servers) {
             let status = database.sessionStatus
-            // Those that were brought by a login of their own make room for themselves when others have come to their ends.
+            // Sessions of a call's own login are additional until others have ended.
             let limit = program.client.maximumSessions + logins
             if status.leased > limit { find("too many sessions of \(server) at work: \(status)") }
-            // One that is being logged out has its successor already, and with every account that is replaced all are.
+            // A session that is being logged out already has its successor, and when an account is replaced, all of
+            // them may have.
             if program.work != .accounts, status.sessions + status.loggingIn > limit + program.client.maximumSessions {
                 find("too many sessions of \(server): \(status)")
             }
         }
     }
 
-    // MARK: Judgement
+    // MARK: Checks
 
     private func judge() {
         for step in program.steps {
@@ -397,7 +398,7 @@ final class Simulation: @unchecked Sendable {
                 let complaint = step.verb.complaint(
                     about: call.values,
                     step: step.id,
-                    // Who asks for what he may not see finds nothing.
+                    // A call without access to the record finds nothing.
                     isVisible: call.account.map { $0 == HostPlan.owner(ofStep: step.id) } ?? true,
                     lasting: lasting(step.host)
                 )
@@ -427,7 +428,7 @@ final class Simulation: @unchecked Sendable {
         return Set(1...program.hosts[host].records).subtracting(deleted)
     }
 
-    /// Whether a call may fail on a calm day.
+    /// Whether a call may fail in a program without faults.
     private func mayFail(_ step: Step, _ error: FMRest.APIError) -> Bool {
         if program.work == .accounts, error.code == .credentialsReplaced || error.fileMakerCode == .recordAccessDenied {
             return true
@@ -437,13 +438,13 @@ final class Simulation: @unchecked Sendable {
         // Its disk may be full.
         case .journal: error.code == .journal
         case _ where step.verb.isWatching: error.code == .shutdown
-        // Work of its own finds no session beside the one that holds everybody's globals.
+        // A call with its own session may find none free beside the one that holds the shared object's globals.
         case .pinned: program.client.maximumSessions == 1 && program.steps.contains { $0.verb == .setGlobals }
         default: false
         }
     }
 
-    // MARK: Letting go
+    // MARK: Release
 
     private var lifetimes: [Lifetimes] = []
 
@@ -453,7 +454,7 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
-    /// A pool that nobody waits for tells its server's list what it has left.
+    /// A deallocated pool without waiting requests must report its remaining sessions to its server's list.
     private func checkWhatWasLeft(_ pools: [NIOLockedValueBox<ServerPools>]) {
         guard !program.faults.includeLies else { return }
         for (host, pools) in zip(hosts, pools) {
@@ -474,7 +475,7 @@ final class Simulation: @unchecked Sendable {
             databases = []
             servers = []
         }
-        // Longer than logins and logouts take, and shorter than a session lives that nobody ends.
+        // Longer than logins and logouts take, and shorter than the lifetime of a session without logout.
         machine.run(for: .minutes(2))
         if program.ending == .release { checkWhatWasLeft(pools) }
         if machine.run(for: .hours(1)) == .restless { return find("the world does not come to rest") }

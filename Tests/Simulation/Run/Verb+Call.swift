@@ -5,7 +5,7 @@ import OpenCombine
 extension Verb {
     typealias Call = AnyPublisher<Seen, FMRest.APIError>
 
-    /// The call of a step, whose record is the one with the next number.
+    /// The call of a step, whose record has the next number.
     func call(of step: Step, in simulation: Simulation) -> Call {
         let database = simulation.take(for: step)
         let layout = database.addLayout(HostPlan.layout)
@@ -14,7 +14,7 @@ extension Verb {
         let query = DataAPI.FindQuery(query: [["Marker": "==r\(id)"]])
         let rows = layout.of(Row.self)
         let keyed = database.layout(KeyedRow.self)
-        // With one nothing is sent before it is noted.
+        // With a journal, nothing is sent before it is noted.
         let journal: DataAPI.WriteJournal? = id.isMultiple(of: 2) ? .memory() : nil
         func keyedRows(_ letter: String) -> [KeyedRow] {
             (0..<Verb.rows).map { KeyedRow(marker: "\(letter)\(id)x\($0)", key: "\(letter)\(id)x\($0)") }
@@ -45,7 +45,7 @@ extension Verb {
                 length: pieces.reduce(0) { $0 + $1.count },
                 isReplayable: !id.isMultiple(of: 2)
             ) {
-                // Each comes some time after it was asked for.
+                // Each piece arrives some time after it was requested.
                 pieces.publisher.setFailureType(to: (any Error).self)
                     .flatMap(maxPublishers: .max(1)) { piece -> Deferred<Future<Data, any Error>> in
                         Deferred {
@@ -126,7 +126,7 @@ extension Verb {
             return Deferred { database.login(credentials: simulation.credentials(of: database)) }
                 .eraseToAnyPublisher().seen { _ in .nothing }
         case .asOther:
-            // Nobody says that it is the same account, so it has an object of its own each time.
+            // The library cannot know that it is the same account, so each call has an object of its own.
             let provider = DataAPI.CredentialsProvider(validity: .seconds(1_000_000_000)) {
                 Just(DataAPI.Credentials(user: HostPlan.user, password: HostPlan.password))
                     .setFailureType(to: (any Error).self).eraseToAnyPublisher()

@@ -1,11 +1,11 @@
 import Foundation
 
 extension Verb {
-    /// What is wrong with the values of a call that has finished.
+    /// The error in the values of a finished call; `nil` if they are right.
     ///
     /// - Parameters:
-    ///   - isVisible: whether the account that asks may see the step's record.
-    ///   - lasting: the records that are there from the first moment to the last.
+    ///   - isVisible: whether the account of the call may see the step's record.
+    ///   - lasting: the records that exist all the time.
     func complaint(about values: [Seen], step id: Int, isVisible: Bool = true, lasting: Set<Int>) -> String? {
         let own = isVisible ? Seen.record(id: id + 1, marker: "r\(id)") : .nothing
         switch self {
@@ -38,7 +38,7 @@ extension Verb {
         case .batchCreate, .batchEdit, .batchUpsert, .commit:
             let indexes = values.compactMap { if case .row(let index, _) = $0 { index } else { nil } }
             return indexes.sorted() == Array(0..<Verb.rows) ? nil : "got outcomes of the rows \(indexes)"
-        // What is told of each row is looked at as it comes.
+        // The rows are checked as they arrive.
         case .journal: return nil
         case _ where isWatching: return "finished, though nothing says that there is no more"
         default:

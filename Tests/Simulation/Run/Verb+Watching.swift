@@ -4,7 +4,7 @@ import OpenCombine
 @testable import FMData
 
 extension Verb {
-    /// What keeps itself current.
+    /// A call that keeps itself current.
     ///
     /// - Parameter rows: all records.
     func watch(_ rows: DataAPI.TypedLayout<Row>, step id: Int) -> Call {
@@ -34,8 +34,8 @@ extension Verb {
         DataAPI.LiveOptions(watch: watch, every: .seconds(5) ... .seconds(300))
     }
 
-    /// Something that is done when it is asked for, and over. OpenCombine's own publishers of one value finish though they were
-    /// cancelled with it.
+    /// A call that runs the body on demand, and then finishes. OpenCombine's own publishers of one value finish even if
+    /// they were cancelled during it.
     static func now(_ body: @escaping () -> Void) -> Call {
         [()].publisher.setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) {
@@ -45,9 +45,9 @@ extension Verb {
             .eraseToAnyPublisher()
     }
 
-    /// What is wrong with the last that a watching call was told, when it has been told all.
+    /// The error in the last value of a watching call that has received everything; `nil` if it is right.
     ///
-    /// - Parameter table: what its account sees of the records.
+    /// - Parameter table: the records that its account sees.
     func complaint(aboutLast value: Seen?, step id: Int, table: [Copy.Line]) -> String? {
         let expected: [Copy.Line] =
             switch self {
@@ -68,7 +68,7 @@ extension Verb {
 }
 
 extension AnyPublisher where Failure == FMRest.APIError {
-    /// What a subscriber knows after each value.
+    /// The records that a subscriber knows after each value.
     fileprivate func copied(_ take: @escaping (inout Copy, Output) -> Void) -> Verb.Call {
         scan(Copy()) { copy, value in
             var copy = copy
@@ -79,7 +79,7 @@ extension AnyPublisher where Failure == FMRest.APIError {
     }
 }
 
-/// The cursor of the last event, as a program keeps it in a file.
+/// The cursor of the last event, stored like in a file.
 private final class KeptCursor {
     private var text = Data()
 

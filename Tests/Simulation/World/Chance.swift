@@ -1,11 +1,11 @@
 import Foundation
 
-/// Numbers that follow from a seed alone: SplitMix64, whose few lines are the same on every machine and in every release of
-/// Swift ([Steele, Lea and Flood, OOPSLA 2014](https://doi.org/10.1145/2660193.2660195)).
+/// Random numbers that follow from a seed alone: SplitMix64, whose few lines give the same on every machine and in
+/// every release of Swift ([Steele, Lea and Flood, OOPSLA 2014](https://doi.org/10.1145/2660193.2660195)).
 struct Chance: RandomNumberGenerator {
     private var state: UInt64
 
-    /// - Parameter purpose: so that what one part of the world draws moves nothing for the others.
+    /// - Parameter purpose: separates the parts of the world, so that draws of one do not change those of another.
     init(seed: UInt64, purpose: Purpose) {
         state = seed &+ UInt64(purpose.rawValue) &* 0xD1B5_4A32_D192_ED03
         _ = next()
@@ -23,18 +23,18 @@ struct Chance: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// One of `0..<count`.
+    /// A number in `0..<count`.
     mutating func below(_ count: Int) -> Int { Int(next() % UInt64(count)) }
 
-    /// From `0..<1`.
+    /// A number in `0..<1`.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53) }
 
-    /// True once in so many times.
+    /// `true` with a probability of 1 / `count`.
     mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
     mutating func pick<Element>(_ choices: [Element]) -> Element { choices[below(choices.count)] }
 
-    /// Small numbers are as likely as large ones: each order of magnitude has its turn.
+    /// A number of the range, with each order of magnitude equally likely.
     mutating func magnitude(_ range: ClosedRange<Int>) -> Int {
         let bits = log2(Double(range.count)) * fraction()
         return min(range.upperBound, range.lowerBound + Int(exp2(bits)) - 1)

@@ -2,9 +2,9 @@ import FMHTTP
 import Foundation
 import NIOCore
 
-/// Everything between the client and the hosts.
+/// The network between the client and the hosts.
 final class Network: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     let machine: VirtualMachine
     private let thread: VirtualMachine.Thread
     private let trace: Trace
@@ -13,17 +13,17 @@ final class Network: @unchecked Sendable {
     private var hosts: [String: SimulatedHost] = [:]
     private var faults: [Int: ConnectionFault] = [:]
     private var attempts = 0
-    /// The ends of the client that are open.
+    /// The client's ends of open connections.
     private(set) var clientChannels: [VirtualChannel] = []
     private var wires: [Wire] = []
 
-    /// How long things take, and how they come.
+    /// The properties of the network.
     struct Weather: Equatable {
         /// Of one direction, in microseconds.
         var latency: ClosedRange<Int>
-        /// Bytes that may be on the way or unread in one direction.
+        /// The number of bytes that may be in flight or unread in one direction.
         var capacity: Int
-        /// Whether bytes come in small pieces.
+        /// Whether bytes arrive in small pieces.
         var tearsApart: Bool
     }
 
@@ -38,10 +38,10 @@ final class Network: @unchecked Sendable {
 
     func add(_ host: SimulatedHost) { hosts[host.name] = host }
 
-    /// Connections that are opened from now on have no faults.
+    /// Removes all planned faults of connections opened from now on.
     func calmDown() { faults = [:] }
 
-    /// Nor do they take long.
+    /// Makes the network fast.
     func clearUp() { weather.latency = 50...200 }
 
     func note(_ text: () -> String) { trace.note(text) }
@@ -50,7 +50,7 @@ final class Network: @unchecked Sendable {
         machine.schedule(at: deadline, on: thread, body)
     }
 
-    /// The sizes of the pieces in which so many bytes arrive.
+    /// The sizes of the pieces in which these bytes arrive.
     func pieces(of count: Int) -> [Int] {
         guard weather.tearsApart else { return [count] }
         var sizes: [Int] = []
@@ -65,7 +65,7 @@ final class Network: @unchecked Sendable {
 
     // MARK: Connecting
 
-    /// What the client's `Runtime` opens channels with.
+    /// Opens channels for the client's `Runtime`.
     ///
     /// - Parameter isOver: called when the attempt has failed, or the client has closed the channel.
     func open(_ opening: ChannelOpening, isOver: @escaping () -> Void) -> EventLoopFuture<any Channel> {
@@ -96,16 +96,16 @@ final class Network: @unchecked Sendable {
         return promise.futureResult
     }
 
-    /// A name that leads nowhere.
+    /// The error for an unknown name.
     struct NameNotFound: Error, CustomStringConvertible {
         let description = "Name or service not known"
     }
 
-    /// Attempts that nobody answers; they end by their limit or with the world.
+    /// Attempts that get no answer; they end by their limit or with the world.
     private var dropped: [Attempt] = []
 
     private final class Attempt: @unchecked Sendable {
-        // Sendable as the machine is.
+        // Sendable because it runs on the one real thread of the machine.
         let opening: ChannelOpening
         private var promise: EventLoopPromise<any Channel>?
         let isOver: () -> Void
@@ -137,7 +137,7 @@ final class Network: @unchecked Sendable {
         return .microseconds(Int64(range.lowerBound + chance.below(range.count)))
     }
 
-    /// The first packet gets to the host, and its answer back.
+    /// The first packet reaches the host, and its answer returns.
     private func reach(_ attempt: Attempt, _ number: Int, after time: TimeAmount) {
         later(at: machine.now + time) { [self] in
             guard attempt.isWaiting else { return }
@@ -177,7 +177,7 @@ final class Network: @unchecked Sendable {
 
     private func establish(_ attempt: Attempt, _ client: VirtualChannel, _ up: Wire) {
         guard attempt.isWaiting else {
-            // The client has lost its patience, and its system refuses what comes now.
+            // The client has given the attempt up, and its system resets the connection.
             up.reset()
             return client.close0(error: ChannelError.eof, mode: .all, promise: nil)
         }
@@ -200,10 +200,10 @@ final class Network: @unchecked Sendable {
         }
     }
 
-    /// Ends what the world's end leaves.
+    /// Ends whatever is left at the end of the world.
     func end() {
         for attempt in dropped { attempt.fail(ChannelError.ioOnClosedChannel) }
-        // They know the client, which knows this network.
+        // They reference the client, which references this network.
         dropped = []
         wires = []
         hosts = [:]

@@ -2,11 +2,11 @@ import NIOCore
 
 @testable import FMData
 
-/// A file with a journal, and what becomes of it when whoever writes into it dies.
+/// A file with a journal, and its fate when the writing process dies.
 ///
-/// What is synced stays. Of what was written since, or was being written, the first bytes may be there or not.
+/// Synced bytes are kept. Of the bytes that were written since, or were being written, some first part may be kept.
 final class SimulatedDisk: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     private let machine: VirtualMachine
     private let thread: VirtualMachine.Thread
     private let trace: Trace
@@ -14,9 +14,9 @@ final class SimulatedDisk: @unchecked Sendable {
     private var chance: Chance
     private var synced: [UInt8] = []
     private var unsynced: [UInt8] = []
-    /// On their way.
+    /// Bytes that are being written.
     private var coming: [UInt8] = []
-    /// Who has it open.
+    /// The process that has it open.
     private weak var holder: Process?
     private var appendCount = 0
 
@@ -28,16 +28,16 @@ final class SimulatedDisk: @unchecked Sendable {
         chance = Chance(seed: seed, purpose: .disks)
     }
 
-    /// One that has not opened it yet.
+    /// A new process, which has not opened the file yet.
     func process(whenNoting: @escaping (Int) -> Void) -> Process { Process(self, whenNoting) }
 
     private func later(_ body: @escaping () -> Void) {
         machine.schedule(at: machine.now + .microseconds(Int64(plan.latency)), on: thread, body)
     }
 
-    /// Whoever writes into it, once.
+    /// A process that writes into the file, for one run.
     final class Process: JournalStorage, @unchecked Sendable {
-        // Sendable as the machine is.
+        // Sendable because it runs on the one real thread of the machine.
         private let disk: SimulatedDisk
         private let whenNoting: (Int) -> Void
         private var isAlive = true
@@ -91,7 +91,7 @@ final class SimulatedDisk: @unchecked Sendable {
             }
         }
 
-        /// From now on it does nothing any more.
+        /// Stops the process: nothing it does has an effect from now on.
         func die() {
             guard isAlive else { return }
             isAlive = false
@@ -117,7 +117,7 @@ final class SimulatedDisk: @unchecked Sendable {
         appendCount += 1
         defer { coming = [] }
         if appendCount == plan.failure {
-            // It is full, or all was written and could not be synced.
+            // The disk is full, or everything was written and could not be synced.
             if chance.once(in: 2) { unsynced += coming }
             trace.note { "journal: fails" }
             return .failure(.init(.storage))

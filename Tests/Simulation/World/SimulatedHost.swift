@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// A host: the engine of FMSandbox behind its own handlers, on a virtual loop and a virtual thread.
 final class SimulatedHost: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     let name: String
     let engine: Engine
     let clock: HostClock
@@ -17,7 +17,7 @@ final class SimulatedHost: @unchecked Sendable {
     private(set) var isDown = false
     private let tokens = SeenTokens()
     private var backup: World
-    /// How often a backup was restored.
+    /// The number of restored backups.
     private(set) var restores = 0
     var whenRestored: () -> Void = {}
     private let work: Work
@@ -54,7 +54,7 @@ final class SimulatedHost: @unchecked Sendable {
         }
     }
 
-    /// Something happens to the host.
+    /// Carries out an event.
     func suffer(_ event: HostEvent) {
         trace.note { "\(self.name): \(event)" }
         switch event {
@@ -86,15 +86,15 @@ final class SimulatedHost: @unchecked Sendable {
         }
     }
 
-    /// An account signs in at its provider. Returns the identifier for the login, which is empty for a request that is not known.
+    /// Signs an account in at its provider. Returns the identifier for the login; empty for an unknown request.
     func signIn(_ account: String, _ requestId: String) -> String {
         engine.withState { $0.oauth.signIn(account: account, requestId: requestId) } ?? ""
     }
 
-    /// What others commit to the record of a step, which may be gone.
+    /// Carries out the commit of another client on the record of a step, which may be deleted.
     func commitByOthers(_ verb: Verb, step id: Int) {
         trace.note { "\(self.name): \(verb) of step \(id)" }
-        // By their notes other records are known that a restored backup gives old ids.
+        // The note distinguishes records to which a restored backup gives old ids again.
         let note = HostPlan.secret + (work.hasRestores ? "o\(id)" : "")
         try? engine.commitOfOthers("Rows", HostPlan.database) { writer, table in
             switch verb {
@@ -110,7 +110,7 @@ final class SimulatedHost: @unchecked Sendable {
         }
     }
 
-    /// Nothing goes wrong any more; what is broken already ends soon.
+    /// Removes all faults, and ends whatever they have broken.
     func calmDown() {
         engine.withState { $0.faults = FaultScript() }
         suffer(.releaseAnswers)
@@ -118,20 +118,20 @@ final class SimulatedHost: @unchecked Sendable {
         suffer(.expireSessions)
     }
 
-    /// Nothing goes wrong from now on; what is at work goes on.
+    /// Removes all faults; running requests continue.
     func forgetFaults(expiresSessions: Bool) {
         engine.withState { $0.faults = FaultScript() }
         suffer(.releaseAnswers)
         if expiresSessions { suffer(.expireSessions) }
     }
 
-    /// Requests for records so far.
+    /// The number of requests for records so far.
     var looks: Int {
         let counts = engine.counters.requests
         return counts[.getRecords, default: 0] + counts[.find, default: 0] + counts[.getRecord, default: 0]
     }
 
-    /// Open sessions that the client knows of: it has used them.
+    /// The number of open sessions that the client knows, since it has used them.
     var knownSessions: Int { engine.openSessions.filter { tokens.seen.contains($0.token) }.count }
 
     func end() {
@@ -141,12 +141,12 @@ final class SimulatedHost: @unchecked Sendable {
     }
 }
 
-/// The tokens that requests have borne.
+/// The tokens that requests have had.
 private final class SeenTokens {
     var seen: Set<String> = []
 }
 
-/// Looks at the tokens of requests before they are answered.
+/// Records the tokens of requests before they are answered.
 private final class TokenWatch: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -165,9 +165,9 @@ private final class TokenWatch: ChannelInboundHandler {
     }
 }
 
-/// The clock on the wall of a host: goes with the machine's, and may jump.
+/// The wall clock of a host: it runs with the machine's, and may jump.
 final class HostClock: SandboxClock, @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     private let machine: VirtualMachine
     private let thread: VirtualMachine.Thread
     private var offset: TimeInterval = 1_736_942_400
@@ -195,7 +195,7 @@ final class HostClock: SandboxClock, @unchecked Sendable {
     }
 
     private final class Alarm: @unchecked Sendable {
-        // Sendable as the machine is.
+        // Sendable because it runs on the one real thread of the machine.
         private var continuation: CheckedContinuation<Void, any Error>?
         private var isCancelled = false
 

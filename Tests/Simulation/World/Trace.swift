@@ -1,7 +1,7 @@
 import NIOCore
 
-/// What happened, line by line, with the time. Nothing is written before somebody wants to read it: a text costs more than
-/// what it tells of.
+/// The events, line by line, with their times. A text is only made if the trace is kept: making it costs more than the
+/// event itself.
 final class Trace {
     private let machine: VirtualMachine
     private let isKept: Bool

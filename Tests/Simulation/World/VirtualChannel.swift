@@ -1,12 +1,13 @@
 import Foundation
 import NIOCore
 
-/// One end of a connection through a `Network`, as NIO's own channel of a socket behaves: reads when asked, is told of an end
-/// even when not asked, is not writable while the other side does not read.
+/// One end of a connection through a `Network`. It behaves like NIO's channel of a socket: it reads on request, notices
+/// an end also without one, and is not writable while the other side does not read.
 final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
-    // Sendable because everything but `arrived`, which the network calls, happens on the loop, and all of it on one real thread.
+    // Sendable because everything but `arrived`, which the network calls, runs on the loop, and all of it on one real
+    // thread.
 
-    /// What comes through a wire.
+    /// What arrives through a wire.
     enum Arrival {
         case bytes(ByteBuffer)
         case end
@@ -22,9 +23,9 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
     private let closePromise: EventLoopPromise<Void>
     private var ownPipeline: ChannelPipeline?
     private var state = State.new
-    /// To the other end.
+    /// The direction to the other end.
     private var wire: Wire?
-    /// What the system has taken in, and the loop has not read.
+    /// What the system has received and the loop has not read.
     private var inbox = CircularBuffer<Arrival>()
     private var isAwake = false
     private var readPending = false
@@ -36,7 +37,7 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
 
     private static let lowWater = 32 * 1024
     private static let highWater = 64 * 1024
-    /// As many pieces one look at the socket brings at most.
+    /// The largest number of pieces per read.
     private static let piecesPerRead = 4
 
     init(on eventLoop: any EventLoop) {
@@ -56,7 +57,7 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
     var _channelCore: any ChannelCore { self }
     var syncOptions: (any NIOSynchronousChannelOptions)? { Options(channel: self) }
 
-    /// Becomes one end of a connection. On the loop.
+    /// Becomes one end of a connection. Called on the loop.
     func open(to wire: Wire) {
         guard state == .new else { return }
         state = .open
@@ -68,14 +69,14 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
 
     // MARK: From the network
 
-    /// The system has received something.
+    /// Called when the system has received something.
     func arrived(_ arrival: Arrival) {
         guard state == .open else { return }
         inbox.append(arrival)
         wakeUp()
     }
 
-    /// There is room for more.
+    /// Called when there is room for more bytes.
     func gotRoom() {
         guard state == .open, !outbox.isEmpty else { return }
         eventLoop.execute { self.send() }
@@ -97,8 +98,8 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
         }
     }
 
-    /// What a loop does when its selector says that there is something to read, or that the stream has ended: then everything is
-    /// read, whether it was asked for or not.
+    /// The reaction of a loop when its selector reports something to read, or the end of the stream: in that case
+    /// everything is read, even without a request.
     private func look() {
         guard state == .open else { return }
         if hasEnded { return drain() }
@@ -214,7 +215,7 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
             return
         }
         let wasOpen = state == .open
-        // A system that closes a socket in which something is unread tells the other side by a reset.
+        // A system that closes a socket with unread bytes sends a reset.
         let hasUnread = inbox.contains { if case .bytes = $0 { true } else { false } }
         state = .closed
         inbox.removeAll()
@@ -228,7 +229,7 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
             pipeline.syncOperations.fireChannelUnregistered()
         }
         eventLoop.execute {
-            // Later, as callers may still be on their way through the pipeline.
+            // Later, since callers may still be on their way through the pipeline.
             self.removeHandlers(pipeline: self.pipeline)
             self.closePromise.succeed()
             self.wire = nil
@@ -265,7 +266,8 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
             switch option {
             case is ChannelOptions.Types.AutoReadOption: autoRead
             case is ChannelOptions.Types.SocketOption:
-                // The one that the client asks for, the state of `TCP_INFO`: established, or the other side has closed.
+                // The only option that the client reads, the state in `TCP_INFO`: 1 (established), or 8 if the other
+                // side has closed.
                 (hasEnded ? 8 : 1) as ChannelOptions.Types.SocketOption.Value
             default: nil
             }

@@ -3,7 +3,7 @@ import NIOCore
 
 /// An event loop on a thread of a virtual machine.
 final class VirtualLoop: EventLoop, @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     let machine: VirtualMachine
     let thread: VirtualMachine.Thread
 
@@ -41,9 +41,9 @@ final class VirtualLoop: EventLoop, @unchecked Sendable {
     }
 }
 
-/// The loops that the client of a world is given.
+/// The loops of a world's client.
 final class VirtualLoopGroup: EventLoopGroup, @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     private let loops: [VirtualLoop]
     private var last = 0
 
@@ -65,7 +65,7 @@ final class VirtualLoopGroup: EventLoopGroup, @unchecked Sendable {
 
 /// Runs Swift's tasks on a thread of a virtual machine.
 final class VirtualExecutor: TaskExecutor, @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     private let machine: VirtualMachine
     private let thread: VirtualMachine.Thread
 

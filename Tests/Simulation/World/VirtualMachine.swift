@@ -1,16 +1,17 @@
 import Foundation
 import NIOCore
 
-/// A computer of which nothing is real but the arithmetic: threads that take turns on the one thread that there is, and a clock
-/// that goes on when nobody has anything to do. Whose turn it is is drawn; each virtual thread does its own jobs in order.
+/// A virtual computer: its threads take turns on the one real thread, and its clock advances when no thread has a job.
+/// The next thread is drawn; each virtual thread runs its own jobs in order.
 ///
-/// Source of the idea: FoundationDB's simulation ([Will Wilson, Strange Loop 2014](https://www.youtube.com/watch?v=4fFDFbi3toc)).
+/// Source of the idea: FoundationDB's simulation
+/// ([Will Wilson, Strange Loop 2014](https://www.youtube.com/watch?v=4fFDFbi3toc)).
 final class VirtualMachine: @unchecked Sendable {
-    // Sendable because everything that knows a machine runs inside `run`, on one real thread.
+    // Sendable because all code that uses a machine runs inside `run`, on one real thread.
 
     typealias Job = () -> Void
 
-    /// A thread of the machine, by its place.
+    /// A thread of the machine, by its index.
     struct Thread: Equatable {
         fileprivate let place: Int
     }
@@ -22,19 +23,19 @@ final class VirtualMachine: @unchecked Sendable {
     private struct Alarm {
         let thread: Thread
         let job: Job
-        /// What becomes of it when the world ends first.
+        /// Called instead if the world ends before.
         let drop: Job?
     }
 
     private(set) var now = NIODeadline.uptimeNanoseconds(3_600_000_000_000)
     let start: NIODeadline
-    /// Whose turn it is; `nil` between turns.
+    /// The thread whose turn it is; `nil` between turns.
     private(set) var current: Thread?
-    /// How many turns there were: a world that never comes to rest shows here.
+    /// The number of turns so far: it reveals a world that never comes to rest.
     private(set) var turns = 0
 
     private var queues: [CircularBuffer<Job>] = []
-    /// The places of the threads that have something to do.
+    /// The indices of the threads that have jobs.
     private var ready: [Int] = []
     private var alarms: [Int: Alarm] = [:]
     private var deadlines = Heap()
@@ -77,16 +78,16 @@ final class VirtualMachine: @unchecked Sendable {
 
     func callOff(_ alarm: AlarmID) { alarms[alarm.number] = nil }
 
-    /// Why a run was over.
+    /// The reason why a run ended.
     enum Rest {
-        /// Nothing is left to do, whatever time comes.
+        /// There is nothing left to do, now or later.
         case idle
         case timeIsOver
-        /// It had too much to do.
+        /// The limit of turns was reached.
         case restless
     }
 
-    /// Lets things happen until nothing is left to do, or so much time has passed, or so many turns were taken.
+    /// Runs the machine until there is nothing left to do, this time has passed, or this number of turns was taken.
     @discardableResult
     func run(for span: TimeAmount = .hours(24 * 365), turns limit: Int = 2_000_000) -> Rest {
         let end = now + span
@@ -108,7 +109,7 @@ final class VirtualMachine: @unchecked Sendable {
         }
     }
 
-    /// Ends the world: what waits is dropped.
+    /// Ends the world: pending jobs are dropped.
     func end() {
         while let first = deadlines.popFirst() { alarms.removeValue(forKey: first.alarm)?.drop?() }
     }
@@ -131,7 +132,7 @@ final class VirtualMachine: @unchecked Sendable {
         return nil
     }
 
-    /// Everything that is due at this moment goes to its thread.
+    /// Passes every alarm that is due to its thread.
     private func ring() {
         while let first = deadlines.first, first.instant <= now {
             deadlines.popFirst()
@@ -144,7 +145,7 @@ final class VirtualMachine: @unchecked Sendable {
         let alarm: Int
     }
 
-    /// What is due next comes first; of two at the same time the one that was set first.
+    /// A heap of deadlines: the earliest is first; of two at the same time the one that was set first.
     private struct Heap {
         private var deadlines: [Deadline] = []
 
@@ -185,7 +186,7 @@ final class VirtualMachine: @unchecked Sendable {
 }
 
 extension Array {
-    /// Takes an element out and puts the last one in its place.
+    /// Removes an element and puts the last one in its place.
     fileprivate mutating func swapRemove(at index: Int) {
         swapAt(index, count - 1)
         removeLast()

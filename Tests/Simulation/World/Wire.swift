@@ -1,23 +1,24 @@
 import NIOCore
 
-/// One direction of a connection: bytes take their time, come in pieces, and at most so many are on the way or unread.
+/// One direction of a connection: bytes take time and arrive in pieces, and their number in flight or unread is
+/// limited.
 final class Wire: @unchecked Sendable {
-    // Sendable as the machine is.
+    // Sendable because it runs on the one real thread of the machine.
     private let network: Network
     private let receiver: VirtualChannel
     /// The other direction.
     weak var back: Wire?
     private let latency: TimeAmount
     private let capacity: Int
-    /// What goes wrong, and after how many bytes.
+    /// The planned fault, and the number of bytes before it.
     private var fault: (afterBytes: Int, break: Break)?
 
     private var sent = 0
     private var unread = 0
-    /// When the last of what was sent arrives: nothing overtakes.
+    /// The arrival time of the last bytes sent: later ones never overtake them.
     private var lastArrival: NIODeadline
     private var isOver = false
-    /// Whether the receiver was told that the connection is gone, and who sends was not.
+    /// Whether the receiver has received the reset, but the sender has not.
     private var refusesMore = false
 
     init(
@@ -35,8 +36,9 @@ final class Wire: @unchecked Sendable {
         lastArrival = network.machine.now
     }
 
-    /// How many bytes may be sent now: none before half of the room is free, as otherwise a receiver that reads little makes the
-    /// pieces ever smaller (RFC 9293, section 3.8.6.2.2). Whoever sends into a wire that is cut does not know.
+    /// The number of bytes that may be sent now. It is 0 until half of the capacity is free, since otherwise a receiver
+    /// that reads little would make the pieces ever smaller (RFC 9293, section 3.8.6.2.2). A sender does not notice
+    /// that the wire is cut.
     var room: Int { isOver ? .max : unread > capacity / 2 ? 0 : capacity - unread }
 
     func send(_ bytes: ByteBuffer) {
@@ -55,10 +57,10 @@ final class Wire: @unchecked Sendable {
     func finish() { last(.end) }
     func reset() { last(.reset) }
 
-    /// The receiver has taken bytes out of its system.
+    /// Called when the receiver has read bytes from its system.
     func wasRead(_ count: Int) {
         unread -= count
-        // Who sends through this direction receives through the other.
+        // The sender of this direction is the receiver of the other.
         if room > 0 { back?.receiver.gotRoom() }
     }
 
@@ -85,13 +87,13 @@ final class Wire: @unchecked Sendable {
             if receiver.isOpen {
                 receiver.arrived(arrival)
             } else if case .bytes = arrival {
-                // Nobody is there any more.
+                // The receiver is closed.
                 back?.reset()
             }
         }
     }
 
-    /// Something was sent where nobody is who could take it.
+    /// Something was sent to a receiver that is closed.
     private func refuse() {
         guard refusesMore, let back else { return }
         refusesMore = false
@@ -100,19 +102,20 @@ final class Wire: @unchecked Sendable {
 
     // MARK: Faults
 
-    /// How a connection breaks.
+    /// A way in which a connection breaks.
     enum Break: Equatable {
-        /// Both ends hear that the other has finished, as when something between them closes.
+        /// Both ends receive the end of the stream, as if something between them had closed.
         case finish
-        /// Both ends hear of a reset.
+        /// Both ends receive a reset.
         case reset
-        /// The receiver hears of a reset. Who sends hears nothing more, and of the reset when it sends something again.
+        /// The receiver receives a reset. The sender receives nothing more, until it sends again and receives the reset
+        /// too.
         case resetBehind
-        /// The receiver hears that the other has finished. What that sends from then on is lost.
+        /// The receiver receives the end of the stream. What it sends afterwards is lost.
         case halfClose
-        /// Neither hears anything, ever.
+        /// Neither end receives anything, ever.
         case silence
-        /// So many milliseconds nothing comes, and then all of it.
+        /// For this number of milliseconds nothing arrives, and then everything.
         case stall(milliseconds: Int)
     }
 

@@ -5,7 +5,7 @@ import Foundation
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
 enum Benchmarks {
-    /// What can be named on the command line. `all` runs those that belong to a comparison, not the long ones.
+    /// The suites that the command line can name. `all` runs those that belong to a comparison, not the long ones.
     static var suites: [any Suite.Type] {
         [
             HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, SessionsSuite.self,
@@ -37,7 +37,7 @@ enum Benchmarks {
 
 protocol Suite {
     static var name: String { get }
-    /// Whether `all` means this one too.
+    /// Whether `all` includes this suite.
     static var isPartOfAll: Bool { get }
     /// Measures, prints, and puts its figures into the report.
     static func run(_ report: inout Report, _ options: Options) async throws
@@ -51,9 +51,9 @@ struct Options {
     var suites: [any Suite.Type] = []
     var jsonFile: String?
     var rounds = 5
-    /// Measure this contestant alone, for a profiler.
+    /// Measure this contestant only, for a profiler.
     var only: String?
-    /// Measure this case alone: `16`, `body12MB`, `record`, `wide`, `wide.100`.
+    /// Measure this case only: `16`, `body12MB`, `record`, `wide`, `wide.100`.
     var onlyCase: String?
 
     struct Mistake: Error, CustomStringConvertible {

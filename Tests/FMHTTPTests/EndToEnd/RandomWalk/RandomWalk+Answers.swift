@@ -1,9 +1,10 @@
 import FMTestSupport
 import NIOCore
 
-// The server's side of a walk. What it does to a request follows from the seed, the request and how often it came.
+// The server's side of a walk. Its answer to a request follows from the seed, the request and the number of its
+// attempts.
 extension RandomWalk {
-    /// What a connection meets when it is accepted.
+    /// The steps when a connection is accepted.
     static func welcome(connection: Int, _ plan: Plan) -> [FaultServer.Step] {
         var random = SeededRandom(seed: plan.seed << 40 ^ UInt64(connection) << 20)
         switch Int.random(in: 0..<80, using: &random) {
@@ -14,8 +15,8 @@ extension RandomWalk {
         }
     }
 
-    /// A good answer has the request's target as its body. Where HTTP itself cannot tell a part from the whole, the answer says
-    /// so in a header.
+    /// A correct answer has the request's target as its body. If HTTP itself cannot distinguish a part from the whole,
+    /// a header of the answer says so.
     static func answer(_ request: FaultServer.Request, attempt: Int, _ plan: Plan) -> [FaultServer.Step] {
         let number = UInt64(request.target.dropFirst()) ?? 0
         var random = SeededRandom(seed: plan.seed << 40 ^ number << 8 ^ UInt64(attempt))
@@ -27,11 +28,11 @@ extension RandomWalk {
         return spoil(whole, form, request.target, &random)
     }
 
-    /// The ways to send one and the same body.
+    /// The ways to send the same body.
     private enum Form: CaseIterable {
         case length, chunks, informational, lastOfConnection, briefly, untilClose
 
-        /// Those that keep the connection come more often.
+        /// Forms that keep the connection are more frequent.
         static let often = allCases + [.length, .chunks, .informational, .briefly, .length, .chunks]
 
         var endsWithConnection: Bool { self == .untilClose }
@@ -67,17 +68,17 @@ extension RandomWalk {
         let part = String(whole.prefix(Int.random(in: 0..<whole.count, using: &random)))
         let head = "HTTP/1.1 200 OK\r\n"
         switch Int.random(in: 0..<22, using: &random) {
-        // Cut off, in each of its ways, or stalled.
+        // Cut off, in each possible way, or stalled.
         case 0, 1: return [.send(part), .close]
         case 2, 3: return [.send(part), .reset]
         case 4: return [.send(part), .closeOutput]
         case 5: return [.send(part)]
         case 6: return [.sendByteByByte(part), .reset]
-        // Good, and then the connection ends: the next request meets it in the act.
+        // Correct, and then the connection ends, perhaps while the next request is sent.
         case 7: return [.send(whole), .close]
         case 8: return [.send(whole), .reset]
         case 9: return [.send(whole), .closeOutput]
-        // Slow, or much.
+        // Slow, or large.
         case 10: return form.endsWithConnection ? [.send(whole), .close] : [.sendByteByByte(whole)]
         case 11:
             let count = 100_000
@@ -93,7 +94,7 @@ extension RandomWalk {
         case 15: return [.send("\(head)Content-Length: 1, 2\r\n\r\n\(body)")]
         case 16: return [.send("\(head)Transfer-Encoding: chunked\r\n\r\n-2\r\n\(body)\r\n0\r\n\r\n")]
         case 17: return [.send("\(head)Transfer-Encoding: chunked\r\n\r\n1\r\n\(body)\r\n0\r\n\r\n")]
-        // Garbage, before and after.
+        // Garbage, before or after.
         case 18: return [.send("SSH-2.0-OpenSSH_9.6\r\n")]
         case 19:
             return form.endsWithConnection

@@ -3,7 +3,7 @@ import FMTestSupport
 import NIOCore
 import OpenCombine
 
-// The client's side of a walk. What is asked for, and whether it is cancelled, follows from the seed and the number.
+// The client's side of a walk. The request, and whether it is cancelled, follow from the seed and the number.
 extension RandomWalk {
     struct Errands: Sendable {
         let plan: Plan
@@ -52,7 +52,7 @@ extension RandomWalk {
             return request
         }
 
-        /// A body in pieces; now and then one that is not what was announced.
+        /// A body in pieces; now and then it is shorter than announced.
         private func stream(_ random: inout SeededRandom) -> HTTPBody {
             let pieces = Int.random(in: 1...20, using: &random)
             let announced = pieces + (Int.random(in: 0..<8, using: &random) == 0 ? 1 : 0)
@@ -64,7 +64,7 @@ extension RandomWalk {
             }
         }
 
-        // MARK: Taking what comes
+        // MARK: Receiving
 
         private func take(
             _ request: HTTPRequest,
@@ -98,7 +98,7 @@ extension RandomWalk {
                 subscriber.cancel()
                 return gaveUp(request)
             case .withinValue:
-                // With a value it is cancelled there, without one it fails.
+                // If there is a value, the request is cancelled there; otherwise it has failed.
                 await subscriber.wait { $0.count > 1 }
                 guard subscriber.values.isEmpty else { return gaveUp(request) }
             }
@@ -106,7 +106,7 @@ extension RandomWalk {
             enter(completion, request, completion == .finished ? HTTPResponse(subscriber.values) : nil)
         }
 
-        /// Cancelled, or just done: what became of a write is the caller's not to know.
+        /// Cancelled, or completed just before: the outcome of a write is unknown to the caller.
         private func gaveUp(_ request: HTTPRequest) {
             ledger.change { _ = $0.cancelled.insert(request.target) }
         }

@@ -5,10 +5,10 @@ import NIOCore
 import NIOPosix
 import OpenCombine
 
-/// One walk: a client with a few connections, a server that answers as `RandomWalk+Answers` says, and so many requests.
+/// One walk: a client with a few connections, a server that answers by `RandomWalk+Answers`, and a number of requests.
 enum RandomWalk {
     struct Plan: Sendable, CustomStringConvertible {
-        /// 20,000 requests in eight walks, a tenth of them in a brief run, or as many as the environment says.
+        /// 20,000 requests in eight walks, a tenth of them in a brief run, or as many per walk as the environment says.
         static let all: [Plan] = (1...8).map { seed in
             // A handshake costs as much as many requests.
             let isEncrypted = seed.isMultiple(of: 4)
@@ -39,10 +39,10 @@ enum RandomWalk {
         var grace: Duration
     }
 
-    /// How many requests are under way at the same time.
+    /// How many requests run at the same time.
     private static let width = 16
 
-    /// Returns what happened when everything has ended, and the timers that the client left.
+    /// Returns what was recorded when all requests have ended, and the timers that the client left.
     static func run(_ plan: Plan) async throws -> (Ledger, leftTimers: [Int]) {
         let ledger = Locked(Ledger())
         var options = FaultServer.Options(
@@ -74,14 +74,14 @@ enum RandomWalk {
                 tasks.addTask { await errands.run(number) }
             }
         }
-        // Cancelled ones may still be on their way out.
+        // Cancelled requests may still be releasing their connections.
         await until { client.counts.leased + client.counts.connecting + client.counts.waiting == 0 }
         await until { ledger.value.subscriptions.allSatisfy { $0.object == nil } }
         await client.shutdown(grace: .zero)
         ledger.note(client.counts == PoolCounts(), "connections are left: \(client.counts)")
         await server.allConnectionsClosed()
         try await server.stopped()
-        // A timer that was called off on another thread leaves its loop a moment later.
+        // A timer that was cancelled on another thread is removed from its loop a moment later.
         var timers = try await group.timers()
         for _ in 0..<20 where !timers.isEmpty { timers = try await group.timers() }
         try await group.shutdownGracefully()
@@ -100,11 +100,11 @@ enum RandomWalk {
         return configuration
     }
 
-    /// What both sides have seen. Requests go by their targets.
+    /// The records of both sides. Requests are identified by their targets.
     struct Ledger: Sendable {
-        /// By the server.
+        /// The number of executions of each write, by the server.
         var executions: [String: Int] = [:]
-        /// All requests that were not cancelled.
+        /// The number of requests that ended without being cancelled.
         var ended = 0
         /// Writes by their ends. `answered`: an error after the server had begun to answer.
         var acknowledged: Set<String> = []
@@ -113,7 +113,7 @@ enum RandomWalk {
         var notSent: Set<String> = []
         /// All requests that were cancelled.
         var cancelled: Set<String> = []
-        /// How often each request was told its end.
+        /// The number of completions of each request.
         var completions: [String: Int] = [:]
         var codes: [String: Int] = [:]
         var problems: [String] = []
@@ -140,7 +140,7 @@ extension Locked<RandomWalk.Ledger> {
         if !holds { change { $0.problems.append(problem()) } }
     }
 
-    /// A request has reached the server, a write is executed by that. Returns how often it came before.
+    /// A request has reached the server, which executes a write. Returns how many times it came before.
     fileprivate func count(_ request: FaultServer.Request) -> Int {
         var before = 0
         change { ledger in

@@ -6,14 +6,15 @@ import NIOPosix
 import OpenCombine
 import Testing
 
-/// Tens of thousands of requests against a server that misbehaves at random, some of them cancelled at random: every request
-/// ends exactly once, with its own answer or a typed error; no write is done twice, none is done that was said not to have
-/// been sent, none is acknowledged that was not done; and nothing is left.
+/// Tens of thousands of requests against a server that misbehaves at random, some of them cancelled at random: every
+/// request ends exactly once, with its own answer or a typed error; no write is executed twice, none is executed that
+/// was reported as not sent, none is acknowledged that was not executed; and no timer, connection or subscription is
+/// left.
 ///
 /// `FMDATA_WALK` is the number of requests per walk, for a long one.
 @Suite(.timeLimit(.minutes(20)))
 struct RandomWalkTests {
-    /// Two walks at a time: more would only get in each other's way.
+    /// Two walks at a time: more would only slow each other down.
     @Test(.serialized, arguments: RandomWalk.Plan.all.filter { $0.seed.isMultiple(of: 2) })
     func everyRequestEndsOnceAndNoWriteIsDoneTwice(plan: RandomWalk.Plan) async throws {
         try await walk(plan)
@@ -34,10 +35,10 @@ struct RandomWalkTests {
         #expect(ledger.acknowledged.isSubset(of: done))
         #expect(ledger.answered.isSubset(of: done))
         #expect(ledger.notSent.isDisjoint(with: done))
-        // Executed = acknowledged + reported unknown, as far as these were executed + given up by the caller.
+        // Executed = acknowledged + reported as unknown, if executed + cancelled by the caller.
         let accounted = ledger.acknowledged.union(ledger.answered).union(ledger.unknown).union(ledger.cancelled)
         #expect(done.isSubset(of: accounted))
-        // The walk is one through everything, unless the machine is so busy that most requests see nothing but their time limits.
+        // A walk meets many kinds of ends, unless the machine is so busy that most requests reach their time limits.
         if ledger.codes["firstByteTimeout", default: 0] + ledger.codes["idleTimeout", default: 0] < plan.requestCount
             / 2
         {
@@ -49,7 +50,7 @@ struct RandomWalkTests {
         }
     }
 
-    /// The client is shut down in the middle: what runs may end or not, but each request ends.
+    /// The client is shut down in the middle: running requests may complete or fail, but each one ends.
     @Test(arguments: [Duration.zero, .milliseconds(30)])
     func aShutdownInTheMiddle(grace: Duration) async throws {
         var plan = RandomWalk.Plan(seed: 99, requestCount: 600, isEncrypted: false)
@@ -61,7 +62,7 @@ struct RandomWalkTests {
         #expect(ledger.executions.values.allSatisfy { $0 == 1 })
     }
 
-    /// Every request ended exactly once, but for those that were cancelled, which ended at most once; and nothing is left.
+    /// Every request ended exactly once, cancelled ones at most once; and nothing is left.
     private func expectSoundness(_ ledger: RandomWalk.Ledger, _ plan: RandomWalk.Plan, leftTimers: [Int]) {
         #expect(ledger.problems == [])
         #expect(leftTimers == [], "milliseconds from now")
@@ -71,7 +72,7 @@ struct RandomWalkTests {
         #expect(ledger.completions.values.allSatisfy { $0 == 1 })
     }
 
-    /// What the walks rely on to see that no timer is left.
+    /// The walks rely on this to detect timers that are left.
     @Test func timersAreSeen() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let timers = (0..<2).map { _ in group.next().scheduleTask(in: .hours(1)) {} }

@@ -1,7 +1,7 @@
 import FMData
 import OpenCombine
 
-// Functions outside of any type, which differ in what they say of their isolation.
+// Functions outside of any type, with different isolation.
 
 func plain(_ server: DataAPI.Server) -> AnyPublisher<String, FMRest.APIError> {
     server.getProductInfo().map { _ in here() }.eraseToAnyPublisher()

@@ -1,10 +1,10 @@
 import Dispatch
 
-/// Where this is called: on the main actor, on a ``Clerk``, or in the background.
+/// The place of the call: on the main actor, on a ``Clerk``, or in the background.
 nonisolated func here() -> String { DispatchQueue.getSpecific(key: Turn.key) ?? "the background" }
 
-/// Queues can be told from each other, and actors by the queues that they run on: the main actor by the main queue (on Linux
-/// not by the main thread, which is gone after the first `await` of a `main.swift`), a ``Clerk`` by its own.
+/// Identifies queues, and actors by the queues they run on: the main actor by the main queue (on Linux not by the main
+/// thread, which ends after the first `await` of a `main.swift`), a ``Clerk`` by its own.
 nonisolated enum Turn {
     static let key = DispatchSpecificKey<String>()
 }

@@ -1,8 +1,8 @@
 import FMData
 import OpenCombine
 
-// Records, as programs declare them and as `fmdata generate` writes them (`Contact`, which is that of Examples/Models), under each
-// setting: they say nothing of isolation, are used by code of every isolation, and are decoded in the background.
+// Records, as programs declare them and as `fmdata generate` writes them (`Contact`, copied from Examples/Models), with
+// each setting: they declare no isolation, are used by code of every isolation, and are decoded in the background.
 
 struct Person: LayoutRecord, Hashable {
     static let layout = "Contacts"

@@ -8,7 +8,7 @@ final class Window {
     }
 }
 
-/// An actor whose turns can be told from the background: they come on a queue of its own.
+/// An actor that can be distinguished from the background, since it runs on a queue of its own.
 actor Clerk {
     private let executor = ClerkExecutor()
 

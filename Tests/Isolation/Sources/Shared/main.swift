@@ -3,7 +3,7 @@ import FMData
 import FMSandbox
 import OpenCombine
 
-// The same call in code of every isolation, and where its value has arrived.
+// The same call in code of every isolation; each line prints where its value has arrived.
 DispatchQueue.main.setSpecific(key: Turn.key, value: "the main actor")
 let sandbox = try await Sandbox.start()
 let server = DataAPI.Server(host: sandbox.url)

@@ -1,4 +1,4 @@
-/// What is asked for, end to end: from the call to typed records.
+/// The calls to measure, end to end: from the call to typed records.
 enum APICall: String, CaseIterable, Sendable {
     case record, thousand
 
@@ -9,7 +9,7 @@ enum APICall: String, CaseIterable, Sendable {
         }
     }
 
-    /// Path and query below the layout's records, for those who write their own URLs.
+    /// Path and query below the layout's records, for contestants that write their own URLs.
     var target: String {
         let records = "\(CannedDataAPI.root)/layouts/\(CannedDataAPI.layout)/records"
         switch self {
@@ -26,7 +26,7 @@ protocol APIContestant: Sendable {
     func stop() async throws
 }
 
-/// What those decode to that have no type for the answer of a Data API.
+/// The decoded type for contestants that have no type for the answer of a Data API.
 typealias PlainAnswer = DecodeModels.Answer<DecodeModels.PlainWide, DecodeModels.NoPortals>
 
 struct WrongRecordCount: Error {
@@ -40,7 +40,7 @@ extension APICall {
     }
 }
 
-/// For those that work by async/await: `concurrency` tasks that share the calls.
+/// For contestants with async/await: `concurrency` tasks that share the calls.
 func inTasks(
     _ concurrency: Int,
     count: Int,

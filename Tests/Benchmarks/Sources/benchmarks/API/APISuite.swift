@@ -1,12 +1,13 @@
 import FMData
 import NIOCore
 
-/// End to end, from the call to typed records: one record, in call after call and in many calls at a time, and a page of 1,000
-/// records, through FMData's publishers and through what a user would pick instead, all in turn, several rounds, medians.
+/// End to end, from the call to typed records: one record, in call after call and in many calls at a time, and a page
+/// of 1,000 records, through FMData's publishers and through what a user would pick instead. All take turns in several
+/// rounds; the figures are medians.
 ///
 /// Figures are calls a second, under `api.<record|record_many|thousand>.<fmdata|ahc_json|urlsession_json>`;
-/// `fmdata_eventloop` is FMData with the other delivery, `ahc_futures_json` AsyncHTTPClient by the other of its forms. The
-/// records are the wide ones of `benchmarks decode`; FMData makes dates of those that stay text for the others.
+/// `fmdata_eventloop` is FMData with the other delivery, `ahc_futures_json` AsyncHTTPClient with futures. The records
+/// are the wide ones of `benchmarks decode`; FMData decodes dates, the others leave them as text.
 enum APISuite: Suite {
     static let name = "api"
 

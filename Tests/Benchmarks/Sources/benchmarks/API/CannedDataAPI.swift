@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A Data API host that has its answers ready, so that the clients are what is measured: record 1, and a page of records,
-/// whatever the token. One thread.
+/// A Data API host with prepared answers, so that the clients are measured: record 1, and a page of records, with any
+/// token. One thread.
 final class CannedDataAPI: Sendable {
     static let database = "Harbor"
     static let layout = "People"
@@ -17,8 +17,8 @@ final class CannedDataAPI: Sendable {
     /// - Parameters:
     ///   - record: the body for a request of one record.
     ///   - page: the body for a request of a range of records.
-    ///   - delay: how long it thinks about each answer; `nil` sends them by the shortest way there is.
-    ///   - willSend: after a delay, is told how many bytes go out now, head and body.
+    ///   - delay: the response time; `nil` sends answers in the fastest possible way.
+    ///   - willSend: called after a delay, with the number of bytes that are sent now, head and body.
     init(
         record: ByteBuffer,
         page: ByteBuffer,

@@ -3,14 +3,14 @@ import NIOCore
 import NIOPosix
 import OpenCombine
 
-/// FMData's publishers, as a user calls them.
+/// FMData's publishers, used like in a program.
 struct FMDataContestant: APIContestant {
     typealias Response = DataAPI.RecordResponse<DecodeModels.Wide, DecodeModels.NoPortals>
 
     let name: String
     private let database: DataAPI.Database
 
-    /// - Parameter isCached: whether a call is answered by what an equal one was told before.
+    /// - Parameter isCached: whether a call is answered from the cache if an equal one was answered before.
     init(_ name: String, base: String, delivery: DataAPI.Delivery, isCached: Bool = false) {
         self.name = name
         var config = DataAPI.Config()
@@ -26,7 +26,7 @@ struct FMDataContestant: APIContestant {
         self.database = database
     }
 
-    /// The same in one session that is leased once, for as long as `hold` is.
+    /// The same in one session, which is leased once until `hold` is cancelled.
     func pinned(_ name: String) async throws -> (pinned: FMDataContestant, hold: AnyCancellable) {
         let pinned = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: DataAPI.Database.self)
         let hold = database.withSession { database in
@@ -52,7 +52,7 @@ struct FMDataContestant: APIContestant {
         try await done.futureResult.get()
     }
 
-    /// Calls that are answered at once, so that one after the other is no chain.
+    /// Calls that are answered at once, so that a chain of them needs no subscriber of its own.
     func runFromMemory(_ call: APICall, count: Int) throws {
         var received = 0
         for _ in 0..<count {

@@ -34,7 +34,8 @@ struct AHCJSONContestant: APIContestant {
     func stop() async throws { try await client.shutdown() }
 }
 
-/// AsyncHTTPClient by its futures, which cost less for one request at a time, and Foundation's JSONDecoder on the event loop.
+/// AsyncHTTPClient with futures, which cost less for one request at a time, and Foundation's JSONDecoder on the event
+/// loop.
 struct AHCFuturesJSONContestant: APIContestant {
     let name = "ahc_futures_json"
     let base: String

@@ -4,15 +4,16 @@ import NIOCore
 import NIOPosix
 import OpenCombine
 
-/// How much of the processor a call takes, which is what counts beside a server that needs milliseconds: user and system
-/// time of this process, for one record and for 1,000, one call after the other; the server, in a process of its own, answers
-/// after 5 ms.
+/// The processor time of a call, which matters with a server that needs milliseconds: user and system time of this
+/// process, for one record and for 1,000, one call after the other; the server, in a process of its own, answers after
+/// 5 ms.
 ///
-/// Figures are microseconds for a call, under `api.cpu.<record|thousand>.<fmdata|ahc_json>`, with the other contestants of
-/// `benchmarks api` beside them, and with `nio`: a handler on NIO's HTTP codec that sends the request and lets the answer's bytes go.
+/// Figures are microseconds for a call, under `api.cpu.<record|thousand>.<fmdata|ahc_json>`, with the other contestants
+/// of `benchmarks api` beside them, and with `nio`: a handler on NIO's HTTP codec that sends the request and drops the
+/// answer's bytes.
 ///
-/// `api.cpu.lease` is what it takes to lease a session that nobody else wants and to give it back: what a call takes more than
-/// the same call in a session that is leased already. `api.cpu.cached` is a call that is answered by what was told before.
+/// `api.cpu.lease` is the cost of leasing a session without competition and returning it: the difference between a call
+/// and the same call in a session that is already leased. `api.cpu.cached` is a call that is answered from the cache.
 enum ProcessorSuite: Suite {
     static let name = "cpu"
 
@@ -76,7 +77,7 @@ enum ProcessorSuite: Suite {
         let figures = try await compare(
             [Competitor(pooled, .record), Competitor(pinned, .record)],
             sample: 200,
-            // The difference is small beside either.
+            // The difference is small compared to both.
             rounds: 3 * options.rounds,
             secondsPerTurn: 0.5,
             figure: { $0.processorMicroseconds }
@@ -91,7 +92,7 @@ enum ProcessorSuite: Suite {
     }
 }
 
-/// What is below everybody: no pool, no limits of time, no decoding.
+/// The least that any client needs: no pool, no time limits, no decoding.
 private struct BareNIOContestant: APIContestant {
     let name = "nio"
     private let raw: RawContestant

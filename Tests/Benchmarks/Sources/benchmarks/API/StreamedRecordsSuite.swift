@@ -3,11 +3,11 @@ import NIOCore
 import NIOPosix
 import OpenCombine
 
-/// 100,000 records out of one answer, each published when it is whole: how long after the first byte the first of them comes,
-/// how much memory all of them take at the peak, and how many come in a second.
+/// 100,000 records from one answer, each published once it is complete: the time from the first byte to the first
+/// record, the peak memory of all of them, and the records per second.
 ///
-/// Figures are under `api.stream100000.<firstRecordMs|extraMB|recordsPerSecond>`. The server is a process of its own: its memory
-/// is not counted, and it tells when it sent the first byte.
+/// Figures are under `api.stream100000.<firstRecordMs|extraMB|recordsPerSecond>`. The server is a process of its own:
+/// its memory is not counted, and it reports when it sent the first byte.
 enum StreamedRecordsSuite: Suite {
     static let name = "streamed"
 
@@ -16,7 +16,7 @@ enum StreamedRecordsSuite: Suite {
     static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try ServerProcess(recordsPerPage: count, tellsOfPages: true)
         let contestant = FMDataContestant("fmdata", base: server.base, delivery: .background)
-        // A first, small call, so that what any takes once does not count.
+        // A first, small call, so that one-time costs do not count.
         try await contestant.run(.record, count: 100, concurrency: 1)
         let before = processFootprint().memory
         var peak = before

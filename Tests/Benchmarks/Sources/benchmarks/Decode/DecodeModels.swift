@@ -1,11 +1,12 @@
 import FMData
 import Foundation
 
-/// What the decoders of `benchmarks decode` and `benchmarks api` have to do: types as a user writes them, and answers of any length.
+/// The work for the decoders of `benchmarks decode` and `benchmarks api`: types as a user writes them, and answers of
+/// any length.
 ///
-/// Foundation's decoder gets the same types and the same bytes. It knows nothing of FileMaker's values, so the records
-/// hold only what it can read too: dates are `String` for it where they are ``FMDate`` here (which is the easier task),
-/// and no number is empty.
+/// Foundation's decoder gets the same types and the same bytes. It does not know FileMaker's values, so the records
+/// have only values that it can decode too: dates are `String` for it and ``FMDate`` here (it has the easier task), and
+/// no number is empty.
 enum DecodeModels {
     /// The twenty fields as a record of a layout.
     struct WideRecord: RecordFields {
@@ -67,7 +68,7 @@ enum DecodeModels {
         var modified: String
     }
 
-    /// The twenty fields, read by their places as generated types are.
+    /// The twenty fields, read by position like in generated types.
     struct WideRow: Decodable {
         private static let fields = FieldRow.Names([
             "id", "firstName", "lastName", "company", "street", "city", "country", "email", "phone", "notes", "title",
@@ -111,7 +112,7 @@ enum DecodeModels {
         var balance: Double
     }
 
-    /// The four fields, by their places.
+    /// The four fields, read by position.
     struct NarrowRow: Decodable {
         private static let fields = FieldRow.Names(["id", "name", "city", "balance"])
 
@@ -150,7 +151,7 @@ enum DecodeModels {
 
     struct NoPortals: Decodable {}
 
-    /// A whole answer, for decoders that know nothing of the Data API.
+    /// A whole answer, for decoders that do not know the Data API.
     struct Answer<R: Decodable, P: Decodable>: Decodable {
         struct Response: Decodable {
             struct Record: Decodable {
@@ -169,7 +170,7 @@ enum DecodeModels {
 
 /// Answers of any number of records, the same for the same number.
 enum DecodeAnswers {
-    /// - Parameter unreadableEach: one in so many records has a text for an age; none by default.
+    /// - Parameter unreadableEach: every so many records one has a text as its age; none by default.
     static func wide(_ count: Int, unreadableEach: Int = .max) -> Data {
         answer(count) { number in
             let age = (number + 1).isMultiple(of: unreadableEach) ? #""none""# : "\(20 + number % 60)"

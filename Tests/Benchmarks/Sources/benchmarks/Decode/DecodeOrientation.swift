@@ -1,7 +1,7 @@
 import Foundation
 
-/// What other languages do with the same bytes, for orientation: Python's `json.loads` and, when it is installed, `orjson`.
-/// Both give untyped objects, which is less than a typed record.
+/// The speed of Python with the same bytes, for orientation: `json.loads` and, if it is installed, `orjson`. Both
+/// return untyped objects, which is less work than a typed record.
 enum DecodeOrientation {
     private static let script = """
         import sys, time
@@ -23,7 +23,7 @@ enum DecodeOrientation {
             print(name, len(data) / 1e6 / best)
         """
 
-    /// Megabytes a second by the name of the module; empty where there is no Python 3.
+    /// Megabytes a second by the name of the module; empty if there is no Python 3.
     static func python(_ json: Data, seconds: Double = 1) -> [(name: String, megabytesPerSecond: Double)] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("fmdata-\(UUID().uuidString).json")
         guard (try? json.write(to: file)) != nil else { return [] }

@@ -1,17 +1,18 @@
 import FMData
 import Foundation
 
-/// Typed records out of JSON by FMData, by Foundation's JSONDecoder and, untyped, by JSONSerialization: the same bytes, all
-/// in turn, several rounds, medians.
+/// Typed records from JSON by FMData, by Foundation's JSONDecoder and, untyped, by JSONSerialization, from the same
+/// bytes. All take turns in several rounds; the figures are medians.
 ///
 /// Figures are megabytes of JSON a second, under
-/// `decode.<wide|narrow|portals>.<1|100|100000>.<fmdata_mb_s|rows_mb_s|foundation_mb_s|serialization_mb_s>`, `rows` being FMData's
-/// with types that read their fields by place, as generated ones do. Where there is Python 3,
-/// what its parsers make of 100 and of 100,000 wide records, untyped, stands under `decode.python.<json|orjson>_mb_s` and
-/// `decode.python.100000.<json|orjson>_mb_s`: what fits the processor's cache is another matter than a long answer.
+/// `decode.<wide|narrow|portals>.<1|100|100000>.<fmdata_mb_s|rows_mb_s|foundation_mb_s|serialization_mb_s>`, where
+/// `rows` is FMData with types that read their fields by position, as generated ones do. If there is Python 3, the
+/// figures of its parsers for 100 and for 100,000 wide records, untyped, are under `decode.python.<json|orjson>_mb_s`
+/// and `decode.python.100000.<json|orjson>_mb_s`: an answer that fits into the processor's cache differs from a long
+/// one.
 ///
-/// `decode.lenient.<strict|lenient_good|lenient>_mb_s` is 10,000 wide records, strictly, leniently, and leniently with one in a hundred
-/// that cannot be decoded.
+/// `decode.lenient.<strict|lenient_good|lenient>_mb_s` is 10,000 wide records, strictly, leniently, and leniently with
+/// one in a hundred that cannot be decoded.
 enum DecodeSuite: Suite {
     static let name = "decode"
 
@@ -59,7 +60,7 @@ enum DecodeSuite: Suite {
         if options.only == nil { orientation(&report) }
     }
 
-    /// Megabytes a second.
+    /// Returns megabytes a second.
     private static func measure(
         _ assignment: Assignment,
         _ count: Int,
@@ -147,7 +148,7 @@ enum DecodeSuite: Suite {
     }
 }
 
-/// One answer, and the ways to decode it; each tells how many records it found.
+/// One answer, and the ways to decode it; each returns the number of records it found.
 private struct Assignment {
     let shape: String
     let json: Data
@@ -164,8 +165,8 @@ private struct Assignment {
     }
 
     /// - Parameters:
-    ///   - row: the type of the fields that reads them by their places.
-    ///   - plain: the type of the fields for a decoder that knows nothing of FileMaker's values.
+    ///   - row: the type of the fields that reads them by position.
+    ///   - plain: the type of the fields for a decoder that does not know FileMaker's values.
     init<R: Decodable, Row: Decodable, Plain: Decodable, P: Decodable>(
         _ shape: String,
         _ json: Data,
@@ -176,7 +177,7 @@ private struct Assignment {
     ) {
         self.shape = shape
         self.json = json
-        // As a program does that decodes more than once.
+        // Made once, as in a program that decodes repeatedly.
         let (fmdata, foundation) = (FMDecoder(), JSONDecoder())
         decoders = [
             (

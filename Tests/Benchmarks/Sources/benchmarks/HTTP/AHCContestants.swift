@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// AsyncHTTPClient by its futures.
+/// AsyncHTTPClient with futures.
 struct AHCFuturesContestant: Contestant {
     let name = "ahc_futures"
     private let client: AsyncHTTPClient.HTTPClient
@@ -47,7 +47,7 @@ struct AHCFuturesContestant: Contestant {
     func stop() async throws { try await client.shutdown() }
 }
 
-/// AsyncHTTPClient by async/await.
+/// AsyncHTTPClient with async/await.
 struct AHCAsyncContestant: Contestant {
     let name = "ahc_async"
     private let client: AsyncHTTPClient.HTTPClient

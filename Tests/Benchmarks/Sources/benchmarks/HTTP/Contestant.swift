@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// One way to do HTTP. A contestant does `count` requests, `concurrency` of them at a time, and returns when all are done.
+/// One HTTP client. A contestant does `count` requests, `concurrency` of them at a time, and returns when all are done.
 protocol Contestant: Sendable {
     var name: String { get }
     func run(_ target: String, count: Int, concurrency: Int) async throws
@@ -13,8 +13,8 @@ struct WrongAnswer: Error {
     var bytes: Int
 }
 
-/// The common part of all that work by callback: `concurrency` chains, each starting its next request when the last has
-/// ended, until `count` are done.
+/// The common part of contestants with callbacks: `concurrency` chains, each starting its next request when the last
+/// has ended, until `count` are done.
 final class Chains: Sendable {
     private struct State {
         var unstarted: Int

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import OpenCombine
 
-/// This package's client, with one or the other delivery.
+/// This package's client, with either delivery.
 struct FMHTTPContestant: Contestant {
     let name: String
     private let client: FMHTTP.HTTPClient
@@ -40,7 +40,7 @@ struct FMHTTPContestant: Contestant {
 
     func stop() async throws { await client.shutdown() }
 
-    /// One link of a chain: the plainest subscriber there can be. It takes the parts as they come, as FMData does.
+    /// One link of a chain, with the simplest possible subscriber. It takes the parts as they arrive, as FMData does.
     private final class Next: Subscriber {
         private let client: FMHTTP.HTTPClient
         private let request: HTTPRequest

@@ -2,11 +2,12 @@ import FMHTTP
 import NIOCore
 import NIOPosix
 
-/// Small requests at three concurrencies and a body of 12 MB, all clients in turn, several rounds, medians.
+/// Small requests with three concurrencies, and a body of 12 MB. All clients take turns in several rounds; the figures
+/// are medians.
 enum HTTPSuite: Suite {
     static let name = "http"
 
-    /// How long one contestant runs in one round, roughly.
+    /// The approximate time of a contestant in one round.
     private static let secondsPerTurn = 0.6
 
     static func run(_ report: inout Report, _ options: Options) async throws {

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// NIO's HTTP codec and one handler, without pool, timeouts, limits or cancellation: about what there is to reach.
+/// NIO's HTTP codec and one handler, without pool, timeouts, limits or cancellation: about the best that is possible.
 struct RawContestant: Contestant {
     let name = "raw"
     let port: Int

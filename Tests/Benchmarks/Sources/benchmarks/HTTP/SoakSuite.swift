@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A million requests: whether memory or descriptors grow.
+/// A million requests, to see whether memory or the number of descriptors grows.
 enum SoakSuite: Suite {
     static let name = "soak"
     static let isPartOfAll = false

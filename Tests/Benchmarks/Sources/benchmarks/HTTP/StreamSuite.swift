@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import OpenCombine
 
-/// A gigabyte through `parts`, one chunk at a time: how much memory that takes.
+/// A gigabyte through `parts`, one chunk at a time, to measure the memory.
 enum StreamSuite: Suite {
     static let name = "stream"
     static let isPartOfAll = false
@@ -12,7 +12,7 @@ enum StreamSuite: Suite {
         let server = try await LocalServer()
         let client = FMHTTP.HTTPClient()
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: server.port)
-        // A first, small response, so that what any request takes once does not count.
+        // A first, small response, so that one-time costs do not count.
         _ = try await stream(client, HTTPRequest(origin: origin, target: "/s"))
         let before = processFootprint().memory
         var peak = before

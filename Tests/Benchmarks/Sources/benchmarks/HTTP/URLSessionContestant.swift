@@ -5,7 +5,7 @@ import NIOCore
 import FoundationNetworking
 #endif
 
-/// Foundation's client, by completion handlers.
+/// Foundation's client, with completion handlers.
 struct URLSessionContestant: Contestant {
     let name = "urlsession"
     private let session: URLSession

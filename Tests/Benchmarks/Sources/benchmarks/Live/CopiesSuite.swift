@@ -3,11 +3,11 @@ import Foundation
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// What it costs to follow 100,000 records of which the program keeps the copy, in each way: the first look, a quiet one, another run,
-/// one edit, one deletion, and a fifth that has changed at once; and what a record takes in memory.
+/// The cost of following 100,000 records of which the program keeps a copy, with each poll strategy: the first poll, a
+/// quiet one, another run, one edit, one deletion, and a fifth changed at once; and the memory per record.
 ///
-/// Figures: `copies.<way>.<first|quiet|resumed|edit|deletion|fifth>.<requests|bytes|seconds>`, and `copies.memory.held_per_record` of
-/// the second half of the records. The server is a process of its own.
+/// Figures: `copies.<way>.<first|quiet|resumed|edit|deletion|fifth>.<requests|bytes|seconds>`, and
+/// `copies.memory.held_per_record` of the second half of the records. The server is a process of its own.
 enum CopiesSuite: Suite {
     static let name = "copies"
     // It takes minutes.
@@ -53,7 +53,7 @@ enum CopiesSuite: Suite {
         var requests: Int
         var bytes: Int
         var seconds: Double
-        /// How many were told.
+        /// The number of records that were published.
         var records: Int
     }
 
@@ -64,7 +64,7 @@ enum CopiesSuite: Suite {
         let (vessels, others) = (server.vessels(), server.vessels(sessions: 8))
         let copy = KeptVersions()
         var parts: [(String, Figures)] = []
-        /// Measures a look that begins here, by the changes that are followed or by a run that is begun.
+        /// Measures one poll, which begins with a change of the followed records or with a new run.
         func look(_ part: String, _ begin: () -> Void) async throws {
             let (before, told) = (try server.counts(), copy.told)
             let looks = copy.looks
@@ -111,7 +111,7 @@ enum CopiesSuite: Suite {
     }
 }
 
-/// What a copy that a program keeps has of each record: its version.
+/// A copy that a program keeps; of each record it has the version only.
 final class KeptVersions: Sendable {
     private struct State {
         var modIds: [Int: Int] = [:]

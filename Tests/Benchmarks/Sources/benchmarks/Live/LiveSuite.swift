@@ -3,14 +3,15 @@ import Foundation
 import NIOConcurrencyHelpers
 import OpenCombine
 
-/// What a live query of 10,000 records costs while nothing happens, how soon a change arrives, what a thousand subscribers add, and
-/// what a held record takes.
+/// The cost of a live query of 10,000 records while nothing changes, the time until a change arrives, the cost of a
+/// thousand subscribers, and the memory of a held record.
 ///
-/// Figures: `live.look.<way>.<requests|bytes|cpu_us>` for a quiet look, `live.look.logins` of all of them,
-/// `live.latency_ms.<poll|wake>` from a commit to the change, with a look every two seconds and with a wake, `live.fanout.requests` of
-/// a look for 1,000 subscribers of one query, `live.fanout.change_ms` of the client's processor until all of them have been told of one
-/// changed record among 10,000, and `live.memory.<held|resident>_per_record.<live|array>` of 100,000 records: without and
-/// with memory that is free, and not yet given back.
+/// Figures: `live.look.<way>.<requests|bytes|cpu_us>` for a quiet poll, `live.look.logins` for all polls together,
+/// `live.latency_ms.<poll|wake>` from a commit to the change, with a poll every two seconds and with a wake-up,
+/// `live.fanout.requests` of a poll for 1,000 subscribers of one query, `live.fanout.change_ms` of the client's
+/// processor until all of them have received one changed record among 10,000, and
+/// `live.memory.<held|resident>_per_record.<live|array>` of 100,000 records: without and with free memory that was not
+/// yet returned to the system.
 enum LiveSuite: Suite {
     static let name = "live"
 
@@ -50,7 +51,7 @@ enum LiveSuite: Suite {
     }
 
     private static func options(_ watch: DataAPI.LiveWatch) -> DataAPI.LiveOptions {
-        // Looks come when they are asked for.
+        // Polls happen only on request.
         DataAPI.LiveOptions(watch: watch, every: .seconds(3_600) ... .seconds(3_600), maximumRecords: 1_000_000)
     }
 
@@ -84,7 +85,7 @@ enum LiveSuite: Suite {
     private struct QuietLook {
         var requests: Double
         var bytes: Double
-        /// Of all looks together.
+        /// Of all polls together.
         var logins: Double
         var microseconds: Double
     }
@@ -114,7 +115,8 @@ enum LiveSuite: Suite {
             await arrivals.untilCount(1)
             var waits: [Double] = []
             for round in 1...(4 * options.rounds) {
-                // The budget of a server is not what is measured here, and commits must not keep step with the looks.
+                // The server's poll rate limit must not affect the result, and commits must not run in step with the
+                // polls.
                 try await Task.sleep(for: .milliseconds(1_000 + 137 * round % 1_000))
                 _ = try await others.edit(1 + round % 50, ["Notes": .text("Note \(round)")]).firstValue()
                 let start = ContinuousClock.now
@@ -219,7 +221,7 @@ enum LiveSuite: Suite {
     }
 }
 
-/// Counts what arrives, and lets one wait for it.
+/// Counts arrivals, and lets a task wait for a number of them.
 final class Arrivals: Sendable {
     private struct State {
         var count = 0
@@ -250,12 +252,12 @@ final class Arrivals: Sendable {
     }
 }
 
-/// The looks of a live query that have come to their ends.
+/// Counts the completed polls of a live query.
 struct Looks {
     private let ends = Arrivals()
     private let subscription: AnyCancellable
 
-    /// Made before the query has a subscriber.
+    /// Must be made before the query has a subscriber.
     init<R: RecordFields>(_ query: DataAPI.LiveQuery<R>) {
         subscription = query.status.sink { [ends] status in
             if case .waiting = status { ends.arrived() }

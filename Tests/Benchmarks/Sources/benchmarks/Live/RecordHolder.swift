@@ -2,9 +2,9 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// This program once more, as one that holds all vessels of a server: what has been in memory before does not count.
+/// Another process of this program that holds all vessels of a server, so that earlier memory does not count.
 ///
-/// `benchmarks hold WAY URL` prints by how many bytes its memory has grown, and how many of them it holds.
+/// `benchmarks hold WAY URL` prints by how many bytes its memory has grown, and how many of them are allocated.
 enum RecordHolder {
     enum Way: String {
         case live, array
@@ -27,12 +27,12 @@ enum RecordHolder {
 
     struct NoFigure: Error {}
 
-    /// The other process: whether these arguments were for it.
+    /// Runs the other process. Returns whether these arguments were for it.
     static func serve(_ arguments: some Sequence<String>) async throws -> Bool {
         let arguments = Array(arguments)
         guard arguments.count == 3, arguments[0] == "hold", let way = Way(rawValue: arguments[1]) else { return false }
         let vessels = FleetServer.vessels(at: arguments[2])
-        // What any call takes once does not count.
+        // A first call, so that one-time costs do not count.
         _ = try await vessels.count().firstValue()
         let before = (resident: processFootprint().memory, held: try allocatedBytes())
         switch way {
@@ -45,7 +45,7 @@ enum RecordHolder {
             let looks = Looks(query)
             let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
             await looks.untilEnded(1)
-            // Whoever brought the records still has them in hand.
+            // The code that delivered the records may still reference them.
             try await Task.sleep(for: .seconds(1))
             try say(since: before)
             subscription.cancel()

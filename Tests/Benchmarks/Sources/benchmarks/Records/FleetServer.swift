@@ -2,10 +2,12 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// This program once more, as a sandbox with records: what it takes of processor and memory is not counted as the client's.
+/// Another process of this program: a sandbox with records, so that its processor time and memory do not count as the
+/// client's.
 ///
-/// `benchmarks fleet N L` has N vessels and thinks L milliseconds about each answer. It prints its URL, then its counters for each
-/// line that it reads, and ends with its standard input. After the line `lose` it never answers the next request for records.
+/// `benchmarks fleet N L` has N vessels and a response time of L milliseconds. It prints its URL, then its counters for
+/// each line that it reads, and ends with its standard input. After the line `lose` it never answers the next request
+/// for records.
 final class FleetServer {
     private let process = Process()
     private let input = Pipe()
@@ -13,8 +15,8 @@ final class FleetServer {
     private(set) var url = ""
 
     /// - Parameters:
-    ///   - records: how many vessels it has.
-    ///   - latency: in milliseconds.
+    ///   - records: the number of vessels.
+    ///   - latency: the response time in milliseconds.
     init(records: Int, latency: Int = 0) throws {
         process.executableURL = Bundle.main.executableURL
         process.arguments = ["fleet", "\(records)", "\(latency)"]
@@ -33,7 +35,7 @@ final class FleetServer {
 
     func counts() throws -> Counts { try ask("") }
 
-    /// The next request for records is never answered.
+    /// Makes the server never answer the next request for records.
     func loseAnswer() throws { _ = try ask("lose") }
 
     private func ask(_ question: String) throws -> Counts {
@@ -64,7 +66,7 @@ final class FleetServer {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// The other side: whether these arguments were for it.
+    /// Runs the other process. Returns whether these arguments were for it.
     static func serve(_ arguments: some Sequence<String>) async throws -> Bool {
         let arguments = Array(arguments)
         guard arguments.count == 3, arguments[0] == "fleet", let count = Int(arguments[1]),
@@ -88,7 +90,7 @@ final class FleetServer {
         return true
     }
 
-    /// What this process has written to anything, which is its answers but for some lines.
+    /// All bytes that this process has written: its answers, and a few lines.
     private static func bytesWritten() -> Int {
         let lines = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8))?.split(separator: "\n") ?? []
         return lines.first { $0.hasPrefix("wchar: ") }.flatMap { Int($0.dropFirst(7)) } ?? 0
@@ -96,7 +98,7 @@ final class FleetServer {
 
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
-    /// So long after the beginning of the year 2025.
+    /// The timestamp this number of minutes after the beginning of the year 2025.
     private static func timestamp(minutes: Int) -> String {
         let days = minutes / 1_440
         let (month, day) = (1 + days / 28 % 12, 1 + days % 28)

@@ -3,8 +3,8 @@ import Foundation
 import NIOPosix
 import OpenCombine
 
-/// 100,000 records through `all()` beside a loop over offsets written by hand, 5,000 creates as a batch over one
-/// session and over eight, with and without a journal, and how long a run of 100,000 rows takes to go on behind 99,000.
+/// 100,000 records through `all()` compared to a hand-written loop over offsets, 5,000 creates as a batch over one
+/// session and over eight, with and without a journal, and the time until a run of 100,000 rows continues after 99,000.
 ///
 /// Figures: `records.page.<per_second|peak_bytes|by_hand_per_second|ratio>`,
 /// `records.batch.<rows_s_1|rows_s_8|ratio|logins|requests_per_1000>`, `records.journal.<cost|resume_s>`. The server is
@@ -29,7 +29,7 @@ enum RecordsSuite: Suite {
     private static func pages(_ report: inout Report, _ options: Options) async throws {
         let server = try FleetServer(records: recordCount)
         let vessels = server.vessels()
-        // A first, small call, so that what any takes once does not count.
+        // A first, small call, so that one-time costs do not count.
         _ = try await vessels.count().firstValue()
         let before = processFootprint().memory
         var (all, byHand): ([Double], [Double]) = ([], [])
@@ -53,7 +53,7 @@ enum RecordsSuite: Suite {
         )
     }
 
-    /// Returns how much memory it took at the peak.
+    /// Returns the peak memory.
     private static func readAll(_ vessels: DataAPI.TypedLayout<Vessel>) async throws -> Int {
         let state = Counter()
         _ = try await vessels.all()
@@ -67,7 +67,7 @@ enum RecordsSuite: Suite {
     }
 
     private final class Counter: @unchecked Sendable {
-        // @unchecked: records come one after the other.
+        // @unchecked: records arrive one after the other.
         private(set) var records = 0
         private(set) var peak = 0
 
@@ -77,7 +77,7 @@ enum RecordsSuite: Suite {
         }
     }
 
-    /// What a user would write without it: pages of 1,000, streamed.
+    /// The code of a user without `all()`: pages of 1,000, streamed.
     private static func readByHand(_ vessels: DataAPI.TypedLayout<Vessel>) async throws {
         let pageSize = 1_000
         var count = 0
@@ -133,7 +133,7 @@ enum RecordsSuite: Suite {
 
     // MARK: Journals
 
-    /// What a journal in a file costs at 5 ms and eight sessions, in turns with none.
+    /// The cost of a journal in a file, with 5 ms and eight sessions, in turns with runs without one.
     private static func journals(_ report: inout Report, _ options: Options) async throws {
         var figures: [Bool: [Double]] = [:]
         for _ in 0..<min(5, options.rounds) {
@@ -159,7 +159,7 @@ enum RecordsSuite: Suite {
         )
     }
 
-    /// How long a run takes until it sends something, when 99 of 100 rows are done.
+    /// The time until a run sends something, when 99 of 100 rows are done.
     private static func resuming(_ report: inout Report) async throws {
         let count = 100_000
         let server = try FleetServer(records: 0, latency: 0)
@@ -172,7 +172,7 @@ enum RecordsSuite: Suite {
         var done = 0
         for try await _ in first.values {
             done += 1
-            // What follows is cancelled.
+            // The rest is cancelled.
             if done == count / 100 * 99 { break }
         }
         let again = vessels.writing(writes(count), journal: .file(file), options: options)

@@ -4,10 +4,11 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The sandbox with 10,000 records: finds that must look at all of them, and pages from the middle, one call after the other.
+/// The sandbox with 10,000 records: finds that must examine all of them, and pages from the middle, one call after the
+/// other.
 ///
-/// Figures are calls a second, under `sandbox.<find_text|find_words|find_number|page_100|page_1000>`. The client reads answers without
-/// looking at them, so that the sandbox is what is measured.
+/// Figures are calls a second, under `sandbox.<find_text|find_words|find_number|page_100|page_1000>`. The client reads
+/// answers without parsing them, so that the sandbox is measured.
 enum SandboxSuite: Suite {
     static let name = "sandbox"
 

@@ -2,12 +2,12 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// Four callers that ask one thing after the other, over a pool of four sessions, at a host that thinks 20 ms about each answer:
-/// whether the pool grows as it should, in each of 14 runs, and how soon.
+/// Four callers that make one call after the other, over a pool of four sessions, to a host with a response time of 20
+/// ms: whether the pool grows as it should, in each of 14 runs, and how fast.
 ///
-/// Figures: `sessions.steady.<p50_ms|worst_p50_ms>` of the calls in the second of two seconds, the median over the runs and the worst of
-/// them, `sessions.steady.grown_ms` until the last session came, `sessions.steady.logins` of a run, and
-/// `sessions.steady.short_runs`, in which the pool stayed below four.
+/// Figures: `sessions.steady.<p50_ms|worst_p50_ms>` of the calls in the second of two seconds, the median over the runs
+/// and the worst of them, `sessions.steady.grown_ms` until the last session was there, `sessions.steady.logins` of a
+/// run, and `sessions.steady.short_runs`, in which the pool stayed below four.
 enum SessionsSuite: Suite {
     static let name = "sessions"
 

@@ -1,4 +1,4 @@
-/// One of those that are compared: does the same thing as the others, `count` times, one after the other.
+/// One of the compared things: does the same work as the others, `count` times, one after the other.
 struct Competitor {
     var name: String
     var run: (_ count: Int) async throws -> Void
@@ -9,15 +9,15 @@ struct Competitor {
     }
 }
 
-/// What it took a competitor to do its thing `count` times.
+/// The measurement of a competitor that has done its work `count` times.
 struct Turn {
     var count: Int
     var seconds: Double
     var processorTime: Double
 
-    /// How often a second.
+    /// Repetitions per second.
     var perSecond: Double { Double(count) / seconds }
-    /// Microseconds of the processor for each.
+    /// Microseconds of processor time per repetition.
     var processorMicroseconds: Double { processorTime / Double(count) * 1e6 }
 
     static func measured(_ competitor: Competitor, _ count: Int) async throws -> Turn {
@@ -27,14 +27,14 @@ struct Turn {
     }
 }
 
-/// A figure for each competitor, how often a second it does its thing if nothing else is asked for: the medians of rounds in
-/// which all take their turn, so that what else happens on the machine meets all of them.
+/// A figure for each competitor, by default its repetitions per second: the medians of rounds in which all take turns,
+/// so that other load on the machine affects all of them.
 ///
 /// - Parameters:
-///   - sample: the count of two runs before the rounds: one that opens connections and warms caches, one that tells how
-///     many make a turn.
-///   - secondsPerTurn: how long a competitor runs in a round, roughly; once at least.
-///   - figure: what is made of a turn.
+///   - sample: the count of two runs before the rounds: one that opens connections and warms caches, one that
+///     determines the count of a turn.
+///   - secondsPerTurn: the approximate time of a competitor in a round; it runs at least once.
+///   - figure: computes the figure of a turn.
 func compare(
     _ competitors: [Competitor],
     sample: Int,

@@ -3,9 +3,9 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A server that answers as cheaply as possible, so that the clients are what is measured.
+/// A server that answers as cheaply as possible, so that the clients are measured.
 ///
-/// `/s` is a small JSON text, which is ready, `/b` 12 MB, `/g` 1 GB. One thread; the clients get the rest of the machine.
+/// `/s` is a small prepared JSON text, `/b` 12 MB, `/g` 1 GB. One thread; the clients get the rest of the machine.
 final class LocalServer: Sendable {
     static let bodyBytes = 12 * 1024 * 1024
     static let streamBytes = 1024 * 1024 * 1024

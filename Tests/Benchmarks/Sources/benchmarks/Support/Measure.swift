@@ -12,22 +12,22 @@ extension Range<Int> {
     fileprivate var middle: Int? { isEmpty ? nil : (lowerBound + upperBound) / 2 }
 }
 
-/// Seconds the body took.
+/// The seconds that the body takes.
 func seconds(_ body: () async throws -> Void) async rethrows -> Double {
     let clock = ContinuousClock()
     let duration = try await clock.measure(body)
     return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
 }
 
-/// Seconds of the processor that this process has taken so far, on all its threads, for itself and in the system.
+/// The processor seconds of this process so far, on all its threads, user and system.
 func processorSeconds() -> Double {
     var usage = rusage()
-    // RUSAGE_SELF, whose type is not the same everywhere.
+    // The value of RUSAGE_SELF, whose type differs between platforms.
     getrusage(0, &usage)
     return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
 }
 
-/// A table with a name and a figure per row, the best first, and the ratio to the best of the baseline.
+/// Prints a table with a name and a figure per row, the best first, and the ratio to the best of the baseline.
 func printTable(
     _ title: String,
     unit: String,
@@ -44,7 +44,8 @@ func printTable(
         let ratio = base.map { String(format: "%6.2f ×", row.figure / $0) } ?? ""
         print("  \(name)\(figure)\(ratio)")
     }
-    // Also into a pipe or a file: a run takes minutes. (`stdout` itself is a variable that Swift 6 does not let one touch.)
+    // Flushed also for a pipe or a file, since a run takes minutes. (Swift 6 does not allow access to `stdout`, which
+    // is a variable.)
     fflush(nil)
 }
 
@@ -56,7 +57,7 @@ func processFootprint() -> (memory: Int, descriptors: Int) {
     return (memory, descriptors)
 }
 
-/// The bytes that are allocated, without memory that is free and was not given back to the system.
+/// The allocated bytes, without free memory that was not returned to the system.
 func allocatedBytes() throws -> Int {
     // `malloc.h` is not in Swift's module of the C library.
     guard let address = dlsym(nil, "malloc_info"), let file = tmpfile() else { throw POSIXError(.ENOSYS) }

@@ -1,17 +1,17 @@
 import Foundation
 import NIOCore
 
-/// This program once more, as a server: what it takes of processor and memory is then not counted as the client's.
+/// Another process of this program: a server, so that its processor time and memory do not count as the client's.
 ///
-/// `benchmarks serve` is a ``CannedDataAPI`` whose page has so many records and which thinks so many milliseconds about each
-/// answer. It prints its URL, then, if asked, the instant at which it sends a page each time; it ends with its standard input.
+/// `benchmarks serve` is a ``CannedDataAPI`` with a number of records per page and a response time in milliseconds. It
+/// prints its URL, then, if asked, the time at which it sends each page; it ends with its standard input.
 final class ServerProcess {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
     private(set) var base = ""
 
-    /// - Parameter tellsOfPages: whether ``pageSent()`` is going to be called for each page.
+    /// - Parameter tellsOfPages: whether ``pageSent()`` will be called for each page.
     init(recordsPerPage: Int, delay: TimeAmount = .zero, tellsOfPages: Bool = false) throws {
         process.executableURL = Bundle.main.executableURL
         process.arguments = ["serve", "\(recordsPerPage)", "\(delay.nanoseconds / 1_000_000)", "\(tellsOfPages)"]
@@ -21,7 +21,7 @@ final class ServerProcess {
         base = line()
     }
 
-    /// When the next page was sent of which this was not said yet.
+    /// The time at which the next page was sent, in the order of the pages.
     func pageSent() -> NIODeadline { .uptimeNanoseconds(UInt64(line()) ?? 0) }
 
     func stop() {
@@ -37,7 +37,7 @@ final class ServerProcess {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// The other side: whether these arguments were for it.
+    /// Runs the other process. Returns whether these arguments were for it.
     static func serve(_ arguments: some Sequence<String>) async throws -> Bool {
         let arguments = Array(arguments)
         guard arguments.count == 4, arguments[0] == "serve", let count = Int(arguments[1]),
