@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    // MARK: Logins with passing failures
+    // MARK: Logins with temporary failures
 
     @Test(arguments: [Sandbox.Fault.html(status: 503), .html(status: 502), .empty(status: 504), .reset])
     func aLoginThatFailsInPassingCondemnsNobody(fault: Sandbox.Fault) async throws {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import FMData
 
-/// Logins with passing failures, and new tokens that the server refuses.
+/// Logins with temporary failures, and new tokens that the server refuses.
 @Suite struct TroubleScriptTests {
     private typealias Action = SessionPoolStateMachine.Action
 
-    // MARK: Logins with passing failures
+    // MARK: Logins with temporary failures
 
     @Test func aLoginThatFailsInPassingIsRepeatedForThoseWhoWait() {
         var pool = MachineScript()
