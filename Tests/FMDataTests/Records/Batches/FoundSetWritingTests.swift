@@ -27,7 +27,7 @@ import Testing
             expectNoDifference(summary.deletedCount, count)
             expectNoDifference(sandbox.people.count, 250 - count)
             #expect(sandbox.people.allSatisfy { $0.values["Name"]?.contains("1") == false })
-            // No records are left, and none is within `atMost`.
+            // No records are left, and zero is within `atMost`.
             let again = try await olds.deleteAll(.atMost(count)).summary.firstValue()
             expectNoDifference(again.deletedCount, 0)
             expectNoDifference(again.stop, nil)

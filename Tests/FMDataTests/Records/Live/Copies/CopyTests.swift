@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Of a thousand records the second run reads only those that have changed, and it asks for the one that was deleted
+    /// Of a thousand records the second run reads only those that have changed, and asks for the one that was deleted
     /// meanwhile.
     @Test(arguments: ways) func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
