@@ -6,8 +6,8 @@ import Testing
 
 @testable import FMData
 
-/// Check boxes on fields of every type: the host keeps a value in each line, whatever it is the type of, and sends a text, or
-/// a number where there is one line only.
+/// Check boxes on fields of every type: the host stores one value per line, whatever the type of the field, and sends a
+/// text, or a number if there is one line only.
 @Suite(.timeLimit(.minutes(15))) struct CheckBoxTests {
     struct Choices: LayoutRecord, Equatable {
         static let layout = "Notes"

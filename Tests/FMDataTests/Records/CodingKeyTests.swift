@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// What is named by a coding key or a property instead of a text.
+/// Coding keys and properties that name fields, portals and records instead of a text.
 @Suite(.timeLimit(.minutes(15))) struct CodingKeyTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    /// What came, from any thread.
+    /// The values received so far, on any thread.
     private final class Seen<Value: Sendable>: Sendable {
         private let box = NIOLockedValueBox<[Value]>([])
         var values: [Value] { box.withLockedValue(\.self) }

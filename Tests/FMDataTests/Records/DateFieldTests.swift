@@ -44,7 +44,7 @@ import Testing
                 _ = try await contacts.editRecord(read, recordId: id).firstValue()
                 let back = try await contacts.getRecordById(recordId: id).returnAs(FieldData.self).firstValue()
                 expectNoDifference(back.data[0].fieldData["Birthday"]?.date(formats.format), day)
-                // Late on the same day.
+                // A later time of the same day.
                 read.birthday += 20 * 3_600
                 _ = try await contacts.editRecord(read, recordId: id).firstValue()
                 let same = try await contacts.getRecordById(recordId: id).returnAs(Days.self).firstValue()

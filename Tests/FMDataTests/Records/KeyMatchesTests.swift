@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// Which of the records that a find has found is the one that was meant.
+/// Which of the records that a find returns has exactly the key that was asked for.
 @Suite struct KeyMatchesTests {
     private func matches(_ key: FieldValue, _ values: WireValue?..., hasMore: Bool = false) -> KeyMatches<Int> {
         KeyMatches(Array(values.indices), of: key, hasMore: hasMore) { values[$0] }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Records that cannot be decoded, side by side with those that can.
+/// Records that cannot be decoded, beside those that can.
 @Suite(.timeLimit(.minutes(15))) struct LenientTests {
     private struct Reading: LayoutRecord, Equatable {
         static let layout = "Readings"
@@ -36,7 +36,7 @@ import Testing
         enum CodingKeys: String, CodingKey { case name = "Name" }
     }
 
-    /// The second reading has a text for a value, the third a text in a row of its portal.
+    /// The second reading has a text as its value, the third a text in a row of its portal.
     private static let solution = Solution(
         name: "House",
         tables: [
@@ -76,7 +76,7 @@ import Testing
 
     private typealias Outcome = Result<DataAPI.TypedLayout<Reading>.Record, DataAPI.UnreadableRecord>
 
-    /// A good record by its value, another one by its id and the field that is wrong.
+    /// Describes a decoded record by its value, and another one by its ids and the field that failed.
     private func told(_ outcome: Outcome) -> String {
         switch outcome {
         case .success(let record): "\(record.value) with \(record.portalData?.notes.map(\.priority) ?? [])"
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// JSONDecoder makes no numbers of texts.
+    /// `JSONDecoder` does not convert texts to numbers.
     private static let foreign = ["1.0: Value", "2.0: Value", "3.0: Value"]
 
     @Test func whatCameIsStillThere() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Rows of portals that are made, changed and deleted through their parent.
+/// Portal rows that are made, changed and deleted through their parent record.
 @Suite(.timeLimit(.minutes(15))) struct PortalTests {
     @Test(.tags(.fact)) func deleteRelatedGoesInsideFieldData() async throws {
         try await World.run { world in

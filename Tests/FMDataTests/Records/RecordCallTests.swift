@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// The main job over both wires, end to end.
+/// The calls for records over both kinds of wire, end to end.
 @Suite(.timeLimit(.minutes(15))) struct RecordCallTests {
     struct Contact: Codable, Equatable, Sendable {
         var name: String
@@ -89,7 +89,7 @@ import Testing
             expectNoDifference(left.map(\.number), ["11"])
             expectNoDifference(left[0].modId, made[0].modId + 1)
 
-            // The row's version from before the edit is stale.
+            // The row's modId from before the edit is out of date.
             edit.deleteRelated = []
             let stale = await world.contacts.editRecord(record: edit, recordId: created.recordId).awaitSingleResult()
             expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
@@ -154,7 +154,7 @@ import Testing
             .returnAs([String: FieldValue].self)
             .firstValue()
         expectNoDifference(response.data.count, 1)
-        // With the last reference the session is logged out: by the time the server is down it knows.
+        // The last reference that is released logs the session out. Wait for that before the server stops.
         await until { sandbox.counters.openSessions == 0 }
         await sandbox.stop()
     }

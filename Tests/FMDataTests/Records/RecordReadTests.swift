@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Reading records by id and by range, and what of an answer reaches the caller.
+/// Reading records by id and by range, and which parts of an answer reach the caller.
 @Suite(.timeLimit(.minutes(15))) struct RecordReadTests {
     @Test(.tags(.fact)) func hundredRecordsAndFiftyRowsAreTheDefaultsAndOffsetsCountFromOne() async throws {
         let rows = (1...60).map { Solution.Record(["ParentId": "1", "Number": "\($0)"]) }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// A limit that is not given is not sent, and offset and limit are numbers.
+    /// A limit or an offset that was not given is not sent.
     @Test(.tags(.earlierClients))
     func aLimitThatIsNotGivenIsNotSent() async throws {
         try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in

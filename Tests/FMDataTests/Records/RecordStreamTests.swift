@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// Records one by one: over the wire, and the publisher's contract on scripted parts.
+/// Records one by one: over the wire, and the publisher's contract with scripted parts of an answer.
 @Suite(.timeLimit(.minutes(15))) struct RecordStreamTests {
     struct Country: Decodable, Equatable, Sendable {
         var name: String
@@ -115,7 +115,7 @@ import Testing
 
     typealias Records = TrackingSubscriber<DataAPI.Record<Country, EmptyPortal>, FMRest.APIError>
 
-    /// An upstream that a test speaks for, and what was asked of it.
+    /// An upstream whose parts the test sends. It records the demand.
     private struct Source {
         let parts = PassthroughSubject<HTTPResponsePart, FMRest.APIError>()
         let demands = Locked<[Subscribers.Demand]>([])
@@ -244,7 +244,7 @@ import Testing
         expectNoDifference(subscriber.values.count, 0)
     }
 
-    /// Demand from several threads: each record once, in order, and one completion.
+    /// Demand from several threads: each record comes once and in order, with one completion.
     @Test func racesForDemand() {
         for _ in 0..<200 {
             let parts: [HTTPResponsePart] =

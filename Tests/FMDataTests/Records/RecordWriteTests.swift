@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// What a create, an edit, a duplicate and a delete send, and what they answer.
+/// What a create, an edit, a duplicate and a delete send, and what they return.
 @Suite(.timeLimit(.minutes(15))) struct RecordWriteTests {
     @Test(.tags(.fact)) func aBodyNeedsItsContentTypeAndEveryWriterSendsIt() async throws {
         try await World.run { world in
@@ -104,7 +104,7 @@ import Testing
         expectNoDifference(request.options.map(\.name), ["fieldData", "modId"])
     }
 
-    /// A duplicate tells the new record's id, and its body is an empty object with its type.
+    /// A duplicate returns the new record's id. Its body is an empty object, sent with its content type.
     @Test(.tags(.earlierClients))
     func aDuplicateTellsTheNewRecordsIdAndItsBodyIsAnEmptyObject() async throws {
         try await ScriptedHost.run(answer: { _ in .json(#"{"recordId":"58","modId":"0"}"#) }) { host in

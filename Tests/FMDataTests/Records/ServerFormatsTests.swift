@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Dates as the server's product information says, which is asked once.
+/// Dates in the formats of the server's product information, which is requested once.
 @Suite(.timeLimit(.minutes(15))) struct ServerFormatsTests {
     private struct Person: Codable, Equatable {
         var born: FMDate
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// A row that was noted before the host had told its formats is the same one afterwards.
+    /// A row that was noted before the host's formats were known is recognized afterwards.
     @Test func aJournalKnowsARowWhateverFormatsTheHostHas() async throws {
         try await ScriptedHost.run(client: { $0.dateFormats = .server }, answer: { Self.reply($0) }) { host in
             let people = host.database.layout(Member.self)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// What would be lost, or made up, without a word.
+/// Cases in which data could be lost, or invented, without an error.
 @Suite(.timeLimit(.minutes(15))) struct SilentLossTests {
     // MARK: Ids
 

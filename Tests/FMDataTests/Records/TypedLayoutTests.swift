@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Layouts that know their records, and found sets over them: what is asked, and what comes back.
+/// Layouts with a record type, and found sets of them: what is requested, and what is returned.
 @Suite(.timeLimit(.minutes(15))) struct TypedLayoutTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -82,7 +82,7 @@ import Testing
 
     @Test func anotherLayoutMayShowWhatThisOneFinds() async throws {
         try await World.run { world in
-            // That layout does not have the field that is searched.
+            // That layout does not show the field that is searched.
             let found = people(world).find { $0(.balance) == 1815.12 }.shown(by: "Names / 100 % Übersicht")
             let ada = try await found.firstRecord().firstValue()
             expectNoDifference(ada?.fieldData, Person(name: "Ada Lovelace", city: "London", balance: nil))
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    // MARK: Nothing there
+    // MARK: No records
 
     @Test func anEmptyTableHasNoFirstAndCountsNone() async throws {
         let solution = Solution.single(
@@ -130,7 +130,7 @@ import Testing
             let exists = try await nobody.exists().firstValue()
             expectNoDifference(exists, false)
             let count = try await nobody.count().firstValue()
-            // One that contradicts itself needs no host.
+            // A find that contradicts itself needs no request.
             let before = world.sandbox.counters.totalRequests
             let none = try await people(world).find { $0(.name).isOneOf([String]()) }.count().firstValue()
             expectNoDifference([count, none], [0, 0])
@@ -195,7 +195,7 @@ import Testing
             _ = try await callers.find { $0(.name) == "Ada" }.portals([PortalRequest(name: "Phones", limit: 500)])
                 .firstRecord()
                 .firstValue()
-            // What is only counted needs no portals, and no order.
+            // Checking whether records exist needs neither portals nor an order.
             _ = try await callers.sorted(by: .name).exists().firstValue()
             expectNoDifference(
                 host.calls.map { String($0.target.split(separator: "/").last ?? "") },

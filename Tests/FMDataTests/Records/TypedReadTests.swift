@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Parts of found sets, single records, scripts and finds of several calls, without leaving the typed layer.
+/// Parts of found sets, single records, scripts and finds of several calls, all in the typed layer.
 @Suite(.timeLimit(.minutes(15))) struct TypedReadTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -96,7 +96,7 @@ import Testing
             let several = await people(world).allRecords.one().awaitSingleResult().failure
             expectNoDifference(several?.code, .countDiffers)
             expectNoDifference(several?.reason, "One record was wanted, and there are 3.")
-            // It is rescued as any find without matches is.
+            // The error can be replaced like that of any find without matches.
             let rescued = try await people(world).find { $0(.name) == "Nobody" }.one().map(Optional.some)
                 .replaceError(of: .noRecordsMatch, with: nil)
                 .firstValue()

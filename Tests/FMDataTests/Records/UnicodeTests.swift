@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Any text survives as a name, a value and a parameter, on the way there and back. The two sides have different authors.
+/// Any text survives as a name, a value and a parameter, in both directions. Client and server have different authors.
 @Suite(.timeLimit(.minutes(15))) struct UnicodeTests {
     @Test(arguments: 0..<Effort.of(24, brief: 6))
     func everyTextSurvives(seed: Int) async throws {
@@ -22,7 +22,7 @@ import Testing
         solution.addScript(script) { .result($0.parameter) }
         let values = (0..<8).map { _ in text(0...40, &random) }
 
-        // Character by character, line feeds too.
+        // Line feeds are not converted, so that texts can be compared character by character.
         try await Hosted.run(solution, client: { $0.encoding.lineBreaks = .asTheyAre }) { database, sandbox in
             let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts).map(\.name)
             expectSame(layouts, [layout])
@@ -65,7 +65,8 @@ import Testing
         }
     }
 
-    /// Scalar by scalar: texts that Swift finds equal may be spelled differently, and a file's spelling counts.
+    /// Compares scalar by scalar: texts that Swift finds equal may be spelled differently, and a file's spelling
+    /// counts.
     private func expectSame(
         _ left: [String],
         _ right: [String],
@@ -79,7 +80,7 @@ import Testing
 
     // MARK: Texts
 
-    /// What means something in a URL, in JSON, in HTTP or to FileMaker, and what lies outside of the usual planes.
+    /// Characters with a meaning in URLs, JSON, HTTP or FileMaker, and characters outside of the usual planes.
     private static let special = Array(
         "\"\\\r\n\t%;:=/?&+#@*!<>~{}.…≤≥ '()[],|^`a0Z\u{301}é世🚢\u{7F}\u{1}\u{1F}\u{85}\u{2028}\u{FEFF}\u{FFFD}\u{E000}\u{10FFFF}"
             .unicodeScalars
@@ -97,7 +98,7 @@ import Testing
         return String(scalars)
     }
 
-    /// A name: it has no "::", which stands between table and field, and does not end like a repetition or a record's id.
+    /// A name. It has no "::", which separates table and field, and does not end like a repetition or a record id.
     private func name(_ random: inout SeededRandom) -> String {
         var scalars = text(1...10, &random).unicodeScalars
         scalars.removeAll { $0 == ":" }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import FMData
 
-/// A `JSONEncoder` and a `JSONDecoder` of the user's are for records: what is around them is the library's.
+/// A `JSONEncoder` and a `JSONDecoder` of the user's are used for records; the library codes everything around them
+/// itself.
 @Suite(.timeLimit(.minutes(15))) struct UserCodersTests {
     struct Person: Codable, Equatable, Sendable {
         var firstName: String

@@ -7,9 +7,10 @@ import Testing
 
 @testable import FMData
 
-/// A write was done, or it was not, or nobody knows: whatever breaks, what the caller hears is one of the three, and true.
+/// A write succeeded, failed, or has an unknown outcome. Whatever breaks, the caller receives the right one of the
+/// three.
 @Suite(.timeLimit(.minutes(15))) struct WriteOutcomeTests {
-    /// Every fault that an answer can have, but for a cut, which has a test of its own.
+    /// Every fault that an answer can have, except `cutAnswer`, which has a test of its own.
     private static var faults: [Sandbox.Fault] {
         var faults: [Sandbox.Fault] = [
             .reset, .resetAfterExecution, .brokenJSON, .closeAfterAnswer, .expireToken, .refuseToken, .restart,
@@ -30,21 +31,21 @@ import Testing
         try await World.run { world in
             var books = Books(world, endpoint)
             for fault in Self.faults { try await books.write(under: fault) }
-            // A refusal by FileMaker stays what it was.
+            // An error of FileMaker stays a failure with a known outcome.
             #expect(books.refused >= 2)
             #expect(books.unknown > 0)
-            // Sessions that somebody else refused in their host's name live on there.
+            // A fault has refused some tokens in the host's name, so the host still has their sessions.
             world.sandbox.expireSessions()
         }
     }
 
-    /// The answer of a create, cut off after each of its bytes, in a brief run after every ninth.
+    /// The answer of a create, cut off after each of its bytes; in a brief run, after every ninth.
     @Test(arguments: Sandbox.AnswerFraming.allCases)
     func everyByteOfAnAnswer(framing: Sandbox.AnswerFraming) async throws {
         try await World.run { world in
             var books = Books(world, .createRecord)
             var cuts = 0
-            // Past the end the answer is whole, and the record acknowledged.
+            // Past its end the answer is complete, and the record is acknowledged.
             while books.acknowledged == 0, cuts < 4096 {
                 let position = cuts * Effort.of(1, brief: 9)
                 try await books.write(under: .cutAnswer(afterBytes: position, framing: framing))
@@ -55,7 +56,7 @@ import Testing
         }
     }
 
-    /// Counts what was asked for, and holds it against what the server did, after each write.
+    /// Counts the results of writes, and after each write compares them with what the server has executed.
     private struct Books {
         let world: World
         let endpoint: Sandbox.Endpoint
@@ -69,9 +70,10 @@ import Testing
         }
 
         mutating func write(under fault: Sandbox.Fault) async throws {
-            // The fault before may be closing its connection behind the answer, and take a write with it; a read is sent again.
+            // The previous fault may still be closing its connection after the answer, and a write would be lost with
+            // it. A read is sent again.
             _ = try await world.database.getScriptNames().firstValue()
-            // What the write is about, and a session, so that the fault hits the write itself.
+            // The record for the write, and a session, so that the fault hits the write itself.
             let id = try await world.contacts.createRecord(record: EditRecord(createRecord: FieldData())).firstValue()
                 .recordId
             let before = world.sandbox.counters.executedWrites

@@ -3,13 +3,13 @@ import Testing
 
 @testable import FMData
 
-/// Whether a write whose answer was lost was carried out: what proves what.
+/// Whether a write whose answer was lost was carried out, and what proves it.
 @Suite struct WriteVerdictTests {
     @Test func aCreateIsProvedByItsKeyAndByWhatWasWrittenWithIt() {
         expectNoDifference(WriteVerdict.ofCreate(matches: [], isKeyOurs: false), .notSeen)
         expectNoDifference(WriteVerdict.ofCreate(matches: [true], isKeyOurs: false), .carriedOut)
         expectNoDifference(WriteVerdict.ofCreate(matches: [false], isKeyOurs: false), .undecided(.otherValues))
-        // Nobody else can have written a key that was made up for the record.
+        // No other client can have written a key that was generated for the record.
         expectNoDifference(WriteVerdict.ofCreate(matches: [false], isKeyOurs: true), .carriedOut)
         for matches in [[true, true], [true, false], [false, false]] {
             for isKeyOurs in [false, true] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Work of `async` code in one session.
+/// `withSession` for `async` code: the work runs in one session of its own, and errors and cancellation end both.
 @Suite(.timeLimit(.minutes(15))) struct AsyncSessionTests {
     private struct Filtered: LayoutRecord {
         static let layout = "Contacts"
@@ -92,7 +92,8 @@ import Testing
         }
     }
 
-    /// The work is the caller's: it may use what belongs to his actor.
+    /// An actor that passes a closure to `withSession`. The closure may use the actor's state, since it runs on the
+    /// actor.
     private actor Desk {
         var seen: [String?] = []
 

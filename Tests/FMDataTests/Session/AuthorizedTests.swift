@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// One request under a session, replayed once when its token was refused.
+/// One request under a session. It is sent once more, with a new session, when the server refused its token.
 @Suite struct AuthorizedTests {
     private let time = ManualTime()
     private let server = StubServer()
@@ -16,7 +16,7 @@ import Testing
         pool = SessionPool(authenticator: server.authenticator, time: time.sessionTime, jitter: { 1 })
     }
 
-    /// A request that the server answers with the token it knows, or refuses.
+    /// Answers with the token if the server knows it, else fails with the refusal.
     private func answer(_ lease: SessionLease) -> AnyPublisher<String, FMRest.APIError> {
         Deferred { [server] () -> AnyPublisher<String, FMRest.APIError> in
             server.knows(lease.token)

@@ -7,10 +7,10 @@ import Testing
 
 @testable import FMData
 
-/// What is sent as a login, and what is not sent a second time.
+/// Which logins are sent, and which are held back because the server has refused the same credentials before.
 @Suite struct CredentialsGateTests {
     private let time = ManualTime()
-    /// What the server was sent, and what it says to whom.
+    /// The logins that were sent, and the error that the server answers for each credentials.
     private let sent = NIOLockedValueBox<[String]>([])
     private let refusals = NIOLockedValueBox<[String: FMRest.APIError]>([:])
 
@@ -67,7 +67,7 @@ import Testing
         expectNoDifference(logIn(gate), ["token", "finished"])
     }
 
-    /// That is not about the password: whoever looks again later must be let in.
+    /// 952 is about a token, not about the password, so the gate must not hold back later logins.
     @Test func aLoginThatIsToldOfADeadTokenIsTriedAgain() {
         let gate = makeGate(.fixed(.init(user: "api", password: "right")))
         refusals.withLockedValue { $0["api/right"] = .refused }
@@ -84,7 +84,8 @@ import Testing
         expectNoDifference(sent.withLockedValue { $0 }, ["api/old", "api/old"])
     }
 
-    /// What the server says now is told as it says it; what it said earlier, as that.
+    /// The error of a login that was sent has the server's reason. The error of one that was held back says that the
+    /// server refused earlier and that nothing was sent.
     @Test func theErrorTellsAnAnswerFromAMemory() {
         let gate = makeGate(.fixed(.init(user: "api", password: "old")))
         _ = logIn(gate)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// How long a session may lie idle, as the configuration says.
+/// How long a session may stay idle under a configuration: until the margin before its expiry, or until it is trimmed.
 @Suite struct IdleTests {
     @Test func aSessionIsUsedUntilTheMarginBeforeItsExpiry() {
         let fixture = PoolFixture {
@@ -14,7 +14,7 @@ import Testing
         }
         expectNoDifference(fixture.request().history, ["T1", "finished"])
         expectNoDifference(fixture.pool.status.expires, ManualTime.date(of: fixture.time.now + .seconds(100)))
-        // Each answer puts it off.
+        // Each answer postpones the expiry.
         for _ in 0..<3 {
             fixture.time.advance(by: .seconds(79))
             expectNoDifference(fixture.request().history, ["T1", "finished"])

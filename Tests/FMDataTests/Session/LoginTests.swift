@@ -9,9 +9,9 @@ import Testing
 
 @testable import FMData
 
-/// The ways to prove who is asking.
+/// Every way to log in: credentials of the database, OAuth, Claris ID, and credentials for data sources.
 @Suite(.timeLimit(.minutes(15))) struct LoginTests {
-    // MARK: With the credentials that are there
+    // MARK: With the credentials of the database
 
     @Test func aDatabaseLogsInBeforeItsFirstRequest() async throws {
         try await World.run { world in
@@ -20,7 +20,7 @@ import Testing
             let credentials = try await login.firstValue()
             expectNoDifference(credentials.kind, .token)
             expectNoDifference(world.database.credentials, credentials)
-            // The session is the one of the requests that follow, and enough for who asks again.
+            // The following requests use this session, and a second `login()` opens no other.
             _ = try await login.firstValue()
             _ = try await world.countries.getRecords().returnAs(FieldData.self).firstValue()
             expectNoDifference(world.sandbox.counters.logins, 1)

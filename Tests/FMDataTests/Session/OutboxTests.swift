@@ -4,11 +4,11 @@ import Testing
 
 @testable import FMData
 
-/// Who does what in which order outside of a lock.
+/// The order in which notifications and side effects leave the outbox, also with several threads.
 @Suite struct OutboxTests {
     private typealias Box = Outbox<String, String>
 
-    /// What one thread finds to do, as long as it does nothing of it.
+    /// Empties the outbox on the calling thread, without running anything, and returns what the thread would do.
     private func done(by box: inout Box) -> [String] {
         var done: [String] = []
         var entry = box.next()
@@ -19,7 +19,7 @@ import Testing
         return done
     }
 
-    /// The same of another thread.
+    /// Does the same on another thread.
     private func doneElsewhere(by box: inout Box) -> [String] {
         let shared = Guarded((box: box, done: [String]()))
         race({ shared.change { shared in shared.done = done(by: &shared.box) } })
@@ -47,7 +47,7 @@ import Testing
         box.post(["finish"], followNews: true)
         box.post(["grant"], followNews: false)
         expectNoDifference(doneElsewhere(by: &box), ["grant"])
-        // The rest is the teller's.
+        // The rest belongs to the thread that delivers the notification.
         var rest: [String] = []
         var entry = box.next(after: told)
         while let current = entry {
@@ -63,7 +63,7 @@ import Testing
         box.post(["grant 1"], followNews: false)
         let outer = box.next()
         box.post(["grant 2"], followNews: false)
-        // Inside of the first.
+        // As if called inside of the first side effect.
         expectNoDifference(done(by: &box), [])
         expectNoDifference(box.next(after: outer)?.parts, ["grant 2"])
     }
@@ -96,7 +96,8 @@ import Testing
         expectNoDifference(box.next(after: told)?.parts, nil)
     }
 
-    /// Many threads post and empty one box: all is done once, news one at a time.
+    /// Many threads post to and empty one outbox: each entry leaves it once, and notifications are delivered one at a
+    /// time.
     @Test func nothingIsLostAndNewsAreToldOneAtATime() {
         struct Shared {
             var box = Outbox<Int, Int>()
@@ -138,7 +139,7 @@ import Testing
     }
 }
 
-/// What several threads share.
+/// A value that several threads share.
 private final class Guarded<Value>: @unchecked Sendable {
     // @unchecked: `lock` guards `value`.
     private let lock = NIOLock()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// The pool as its owner sees it: credentials, failures, ends, status.
+/// The pool as its owner sees it: credentials, failures, logout, shutdown and status.
 @Suite struct PoolTests {
     @Test func aRefusedLoginReachesEveryWaiterWithFileMakersCode() {
         let fixture = PoolFixture(answersAtOnce: false)
@@ -49,7 +49,8 @@ import Testing
         expectNoDifference(fixture.transitions, [])
     }
 
-    /// More sessions would not help either: none was to be had.
+    /// The timeout names the last failed login, which is its cause: no session could be opened, so a larger pool would
+    /// not help.
     @Test func whoWaitedForTheNextLoginIsToldOfTheOneThatFailed() {
         let fixture = PoolFixture(answersAtOnce: false) {
             $0.waitingDeadline = .seconds(2)
@@ -73,7 +74,7 @@ import Testing
         lease.cancel()
     }
 
-    /// With the default back-off there are a handful of attempts, not ten, before those who wait are told.
+    /// With the default pauses the pool makes four attempts in ten seconds; then the waiting requests fail.
     @Test func aHostThatIsFullFromTheBeginningIsToldAfterTenSeconds() {
         let fixture = PoolFixture(answersAtOnce: false) { $0.maximumSessions = 8 }
         let requests = (0..<3).map { _ in fixture.request() }
@@ -114,7 +115,7 @@ import Testing
             Empty<String, FMRest.APIError>().eraseToAnyPublisher()
         }
         let impatient = request.record(demand: .none)
-        // The time begins with the demand.
+        // The time begins with the demand, not with the subscription.
         time(fixture, .seconds(5))
         impatient.request(.max(1))
         time(fixture, .seconds(1))
@@ -133,7 +134,7 @@ import Testing
             return exchange.eraseToAnyPublisher()
         }
         .record()
-        // Somebody who takes the session that the second attempt would need.
+        // Another request takes the session that the second attempt would need.
         fixture.pool.lease().subscribe(
             Recorder<SessionLease>(onValue: { _, lease in
                 held.withLockedValue { $0.append(lease) }
@@ -263,7 +264,8 @@ import Testing
         expectNoDifference(visit.history, ["T"])
     }
 
-    /// Whoever is told may look at the pool, and hears of each once.
+    /// The observer is called outside of the pool's lock, so it may read the pool's status, and only once for the
+    /// session.
     @Test func whatAClosedPoolHasLeftIsToldOutsideOfItsLock() {
         let server = StubServer(answersAtOnce: false)
         let known = NIOLockedValueBox<SessionPool?>(nil)
@@ -292,7 +294,7 @@ import Testing
         known.withLockedValue { $0 = nil }
     }
 
-    /// Between a logout that failed and its repetition nobody else holds it.
+    /// Between a failed logout and its repetition nothing else refers to the pool, so it must keep itself alive.
     @Test func aPoolThatIsLetGoRepeatsItsLogout() {
         var fixture: PoolFixture? = PoolFixture(answersAtOnce: false)
         weak let pool = fixture?.pool
@@ -314,7 +316,7 @@ import Testing
         expectNoDifference(time.alarmCount, 0)
     }
 
-    /// The alarm that rings next was set for somebody who waited, when the pool was not closed yet.
+    /// The next alarm was set for a waiting request, before the pool was closed. The pool must stay alive beyond it.
     @Test func aPoolThatIsLetGoRepeatsItsLogoutThoughAnotherAlarmComesFirst() {
         var fixture: PoolFixture? = PoolFixture(answersAtOnce: false) { $0.waitingDeadline = .seconds(1) }
         weak let pool = fixture?.pool

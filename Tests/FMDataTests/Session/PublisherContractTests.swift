@@ -7,8 +7,8 @@ import Testing
 
 @testable import FMData
 
-/// What every publisher here promises: nothing before demand, demand kept, cancelling quick and final at each stage,
-/// everything released.
+/// The contract of every publisher of the pool: nothing before demand; no more values than demanded; cancelling takes
+/// effect at once and finally, at each stage; everything is released.
 @Suite struct PublisherContractTests {
     @Test func aLeaseIsOneValue() {
         let fixture = PoolFixture()
@@ -104,7 +104,7 @@ import Testing
             Just(lease.token.value).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
         }
         .subscribe(first)
-        // The session was free again before the first heard of its end.
+        // The first request gave its session back before it finished, so the second request uses it.
         expectNoDifference(second.history, ["T1", "finished"])
         expectNoDifference(fixture.server.logInCount, 1)
     }
@@ -162,7 +162,7 @@ import Testing
             { for request in requests { request.cancel() } },
             { fixture.server.logIns[0].succeed(fixture.server.open()) }
         )
-        // Cancelling may fall before, between and after what a request hears, but nothing else is heard.
+        // Cancelling may take effect before, between or after the request's two events, but no other event may come.
         for request in requests { #expect(["T1", "finished"].starts(with: request.history)) }
         expectNoDifference(fixture.pool.status.leased, 0)
         expectNoDifference(fixture.pool.status.waiting, 0)
@@ -196,7 +196,7 @@ import Testing
     }
 }
 
-/// Runs the closures at the same time, each on a thread of its own, and waits for all.
+/// Runs the closures at the same time, each on its own thread, and waits for all.
 func race(_ bodies: (@Sendable () -> Void)...) {
     let threads = DispatchGroup()
     for body in bodies {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Many requests at once: each ends once, no write is lost or made twice, and no session stays behind.
+/// Many requests at once: each ends once, no write is lost or made twice, and no session is left open.
 @Suite(.timeLimit(.minutes(15))) struct SessionLoadTests {
     // MARK: One login, many sessions
 
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    /// With the limit that is the default: three calls wait for each other, so the pool has to grow; the host has room for no
-    /// more than these; and all the others find their way through the three.
+    /// Uses the default limit of sessions. Three calls wait for each other, so the pool has to grow to three; the host
+    /// has room for no more, and the three sessions serve all other calls.
     @Test func aHostWithRoomForThreeServesTwoHundredAtOnce() async throws {
         let present = Locked(0)
         let allThere = Gate()
@@ -81,7 +81,7 @@ import Testing
             configuration: .init(maximumSessions: 3, keepAlive: .seconds(600))
         )
         var config = DataAPI.Config.patient
-        // No second attempt: that would come at any time.
+        // The pauses are so long that no second attempt is made at some moment during the test.
         config.sessions.minimumBackOff = .seconds(3600)
         config.sessions.maximumBackOff = .seconds(3600)
         let database = DataAPI.Server(host: sandbox.url, config: config).addDatabase(
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// The code is the host's, and the words say what to do.
+    /// The error of every waiting request has the host's code and says what to do.
     @Test(arguments: [956, 812])
     func aHostWithoutRoomIsToldToEveryWaiter(code: Int) async throws {
         try await World.run(
@@ -154,13 +154,13 @@ import Testing
         }
     }
 
-    // MARK: Sessions that die under work
+    // MARK: Sessions that end during requests
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func tokensThatDieUnderManyWritesLoseNoneAndDoubleNone(seed: UInt64) async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
             var random = SeededRandom(seed: seed)
-            // Not one right after the other: a server that takes none of its own tokens is another story.
+            // Never two in a row: a server that refuses its own new tokens is the subject of other tests.
             for number in 0..<15 {
                 let passed = number * 9 + Int.random(in: 0..<2, using: &random)
                 world.sandbox.inject(.expireToken, on: .createRecord, skipping: passed)
@@ -168,7 +168,7 @@ import Testing
             let tally = await Tally(of: (0..<200).map { write($0, world) })
             expectNoDifference(world.sandbox.counters.executedWrites, tally.succeeded)
             expectNoDifference(tally.unknown, 0)
-            // Whoever meets a second dead token is told so, and nothing of his was executed.
+            // A request whose second token is refused as well fails with that error, and its write was not executed.
             expectNoDifference(
                 tally.errors.filter { $0.fileMakerCode != .invalidToken && $0.code != .tokensRefused }.count,
                 0
@@ -205,10 +205,10 @@ import Testing
         }
     }
 
-    // MARK: Everything at once
+    // MARK: All faults together
 
-    /// Expiries, refused logins, restarts, cuts and cancellations at random. The size comes from `FMDATA_LOAD`, for a
-    /// measurement; without it the test is a short one, with one restart in a brief run.
+    /// Expiries, refused logins, restarts, broken connections and cancellations at random. `FMDATA_LOAD` sets the
+    /// number of requests for a measurement; by default the test is short, and a brief run has one restart.
     @Test(.timeLimit(.minutes(20))) func faultsOfAllKindsUnderLoad() async throws {
         let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? Effort.of(2000, brief: 1000)
         let (batch, maximumSessions) = (500, 8)
@@ -228,8 +228,9 @@ import Testing
                     world.sandbox.inject(fault, on: hitsWrite ? .createRecord : .getRecord, skipping: passed)
                     if fault == .expireToken { expiries += 1 }
                 }
-                // A login that the server carried out and whose answer is lost leaves a session that nobody can close, so
-                // logins are refused, but not cut off. The first ones succeed, for without any session all would fail at once.
+                // A login that the server executed and whose answer is lost leaves a session that the client cannot
+                // close. So logins are refused, but their answers are not cut off. The first ones succeed: without any
+                // session all requests would fail at once.
                 let loginFault = Self.loginFaults[first / batch % Self.loginFaults.count]
                 world.sandbox.inject(loginFault, on: .login, skipping: maximumSessions)
                 let isRestarted = first / batch % 4 == 1
@@ -244,30 +245,32 @@ import Testing
             world.sandbox.clearFaults()
             let duration = ContinuousClock.now - begin
 
-            // Each ended once.
+            // Each request ended once.
             expectNoDifference(tally.succeeded + tally.errors.count + tally.cancelled, total)
             #expect(tally.succeeded > total / 2)
             let status = world.database.sessionStatus
             expectNoDifference([status.leased, status.waiting], [0, 0])
-            // Writes executed are those acknowledged, and of those whose end nobody knows or wanted to know, some.
+            // The server executed every acknowledged write, and an unknown part of those that were cancelled or failed
+            // with an unknown outcome.
             let writes = tally.acknowledgedWrites
             let executed = world.sandbox.counters.executedWrites
             #expect((writes...writes + tally.unknown + tally.cancelledWrites).contains(executed))
 
-            // Nothing is left behind.
+            // No session is left open.
             _ = try await world.database.logOut().firstValue()
             let counters = world.sandbox.counters
             expectNoDifference(counters.openSessions, 0)
-            // What the server opened and nobody closed has died: by expiry, or in a restart.
+            // A session that the server opened and the client did not log out has ended by expiry or in a restart.
             let deaths = counters.logins - counters.logouts
             #expect(deaths <= expiries + restarts * maximumSessions)
-            // Each death costs one login and nothing else does: but for the first sessions, those at the end, and those under
-            // way in a restart, of which the client does not hear.
+            // One login replaces each session that ended that way. Beyond these there are only the first sessions,
+            // those open at the end, and the logins that a restart interrupted, whose success the client does not
+            // learn.
             #expect((deaths...deaths + maximumSessions * (1 + restarts)).contains(counters.logins))
             let last = world.database.sessionStatus
             #expect((0...maximumSessions * restarts).contains(counters.logins - last.logins))
             expectNoDifference(last.sessions, 0)
-            // In the client's own books: a session ends by a refusal or by a logout.
+            // The client's own counters: a session ends by a refusal or by a logout.
             expectNoDifference(last.logins, last.refusals + last.logouts)
             #expect(last.refusals > 0)
             #expect(last.refusals <= deaths)
@@ -288,12 +291,12 @@ import Testing
 
     private struct Batch {
         var numbers: Range<Int>
-        /// The server restarts when so many have been answered.
+        /// The server restarts after this many answers.
         var restartAfter: Int?
         var cancelled: Set<Int>
     }
 
-    /// All at once; every fourth is a write.
+    /// Makes all requests of the batch at once; every fourth is a write.
     private func run(_ batch: Batch, _ world: World) async -> Tally {
         let answered = Locked(0)
         let sandbox = world.sandbox
@@ -326,8 +329,8 @@ import Testing
 
     private static let loginFaults: [Sandbox.Fault] = [.fullHost, .html(status: 503), .reset]
 
-    /// For a measurement: how much faster eight sessions are than one, over so many requests that the time in which the pool
-    /// grows counts little. Not part of a test run, since it measures time.
+    /// A measurement of how much faster eight sessions are than one. There are enough requests for the time in which
+    /// the pool grows to count little. Not part of a test run, since it measures time.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["FMDATA_LOAD"] != nil))
     func eightSessionsAreFasterThanOne() async throws {
         var times: [Duration] = []
@@ -354,7 +357,7 @@ import Testing
             .eraseToAnyPublisher()
     }
 
-    /// A read that takes no longer when there are many records.
+    /// A read whose duration does not depend on the number of records.
     private func glance(_ world: World) -> AnyPublisher<Void, FMRest.APIError> {
         world.contacts.getRecordById(recordId: 1).returnAs(FieldData.self)
             .map { _ in () }
@@ -396,7 +399,7 @@ private struct Tally {
     struct Request {
         var publisher: AnyPublisher<Void, FMRest.APIError>
         var isWrite = false
-        /// Cancelled when a few others have been asked for.
+        /// Whether it is cancelled once all requests of the tally have been subscribed to.
         var isCancelled = false
     }
 
@@ -406,7 +409,7 @@ private struct Tally {
     var acknowledgedWrites = 0
     var cancelledWrites = 0
 
-    /// Of the errors, those after which nobody knows whether the server did it.
+    /// The number of errors that leave open whether the server executed the request.
     var unknown: Int { errors.count(where: \.outcomeIsUnknown) }
 
     init() {}
@@ -415,7 +418,7 @@ private struct Tally {
         await self.init(of: publishers.map { Request(publisher: $0) })
     }
 
-    /// Subscribes to all, then waits for all, and checks that each ended once, with a value or an error.
+    /// Subscribes to all requests, then waits for all, and checks that each ended once, with a value or an error.
     init(of requests: [Request]) async {
         typealias Subscriber = TrackingSubscriber<Void, FMRest.APIError>
         let all = requests.map { request in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// What a program sees of sessions: credentials, status, pinned work, siblings, stores and ends.
+/// Sessions as a program sees them: credentials, status, pinned work, siblings, stores, logout and shutdown.
 @Suite(.timeLimit(.minutes(15))) struct SessionTests {
     private static let guest = Credentials(user: Solution.Sample.guestUser, password: Solution.Sample.guestPassword)
     private static let one = RecordQuery(limit: 1)
@@ -36,7 +36,8 @@ import Testing
         }
     }
 
-    /// Who hears that the logout is done finds it said, also while another thread is still telling of the login.
+    /// When `logOut()` publishes its value, the database shows the credentials without the token, even if another
+    /// thread is still delivering the login's notification.
     @Test func theNewsOfALogoutComesBeforeItsEnd() async throws {
         try await World.run { world in
             for _ in 0..<50 {
@@ -85,13 +86,13 @@ import Testing
         }
     }
 
-    /// Were there several sessions, a global would be seen by some requests and not by others.
+    /// With several sessions only the requests in one of them would see a global field.
     @Test func globalsOfADatabaseAreSeenByAllRequestsAfterThem() async throws {
         try await World.run { world in
             try await reading(20, world.database) { _ in }
             _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
-            // Work that needs a session of its own has one, and leaves the globals where they are.
+            // Work that needs a session of its own gets one, and the global fields stay where they are.
             let inside = try await world.database.withSession { self.read($0) }.firstValue()
             expectNoDifference(inside?["gFilter"], "")
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
@@ -107,7 +108,7 @@ import Testing
             let seen = try await read(world.database).firstValue()
             expectNoDifference(seen?["gFilter"], "mine")
             expectNoDifference(world.sandbox.counters.logins, 1)
-            // Once the globals are gone with their session, there is nothing to keep.
+            // The globals ended with their session, so no session is reserved any more.
             world.sandbox.expireSessions()
             _ = try await read(world.database).firstValue()
             let inside = try await world.database.withSession { self.read($0) }.firstValue()
@@ -170,7 +171,7 @@ import Testing
         }
     }
 
-    // MARK: Ends
+    // MARK: Logout and shutdown
 
     @Test func loggingOutTwiceIsLoggingOutOnce() async throws {
         try await World.run { world in
@@ -201,7 +202,8 @@ import Testing
         }
     }
 
-    /// With no time limit set, each of many requests hears of it, and so does the next one; nobody waits.
+    /// Without a connect timeout, each of many requests fails with the network error, and so does the next one. None
+    /// waits.
     @Test(.timeLimit(.minutes(15))) func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
         let closed = try ClosedPort()
         var config = DataAPI.Config.patient
@@ -252,7 +254,7 @@ import Testing
         }
     }
 
-    /// The counterpart of asking whether a token is still good: nobody is asked.
+    /// Tells whether a token is still good without a request to the server.
     @Test func theStatusTellsWhenTheSessionsExpire() async throws {
         try await World.run { world in
             #expect(!world.database.sessionStatus.isActive())
@@ -327,7 +329,7 @@ import Testing
         }
     }
 
-    /// The token is that of the subscription, not of the call that made the publisher.
+    /// The token is determined with the subscription, not when the publisher is made.
     @Test(.tags(.earlierClients))
     func theTokenIsThatOfTheSubscriptionNotOfTheCall() async throws {
         try await World.run { world in
@@ -347,7 +349,7 @@ import Testing
         try await ScriptedHost.run(
             client: { $0.sessions.maximumSessions = 2 },
             answer: { request in
-                // The first call is held until the second has come, in a session of its own.
+                // The first call is not answered, so the second one comes in another session.
                 release.change { $0 += 1 }
                 return release.value == 1 ? .silence : .json("{}")
             }
@@ -375,7 +377,7 @@ import Testing
         }
     }
 
-    /// The token does not replace who logs in, so a lost session is renewed.
+    /// The shown token does not replace the account's credentials, so a lost session is renewed with them.
     @Test(.tags(.earlierClients))
     func theTokenDoesNotReplaceWhoLogsIn() async throws {
         try await World.run { world in
@@ -387,7 +389,8 @@ import Testing
         }
     }
 
-    /// Credentials change once per event, to invalid when refused, and a log-out forgets the token.
+    /// The credentials change once per event. They are invalid when the server has refused them, and `logOut()` forgets
+    /// the token.
     @Test(.tags(.earlierClients))
     func credentialsChangeOncePerEvent() async throws {
         try await World.run { world in
@@ -440,7 +443,7 @@ import Testing
         await sandbox.stop()
     }
 
-    /// Accounts do not share sessions, and one's log-out is not the other's.
+    /// Two accounts do not share sessions, and the logout of one does not end the other's.
     @Test(.tags(.earlierClients))
     func accountsDoNotShareSessions() async throws {
         try await World.run { world in

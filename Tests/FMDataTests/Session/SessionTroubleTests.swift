@@ -7,7 +7,8 @@ import Testing
 
 @testable import FMData
 
-/// Bad days of sessions, from outside: no storm of logins, no waiter condemned by somebody else's bad luck, no session left.
+/// Failures around sessions, seen from outside: no flood of logins, no request that fails because of another one's
+/// failure, and no session left open.
 @Suite(.timeLimit(.minutes(15))) struct SessionTroubleTests {
     private func create(in world: World) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         world.contacts.createRecord(record: EditRecord(createRecord: FieldData()))
@@ -23,7 +24,7 @@ import Testing
         config.sessions.maximumBackOff = .milliseconds(2)
     }
 
-    // MARK: Tokens that are refused as soon as they are given
+    // MARK: New tokens that are refused
 
     @Test func aServerThatRefusesItsOwnTokensSeesTwoLoginsAndNoSessionStays() async throws {
         try await World.run(
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    // MARK: Logins that fail in passing
+    // MARK: Logins with temporary failures
 
     @Test(arguments: [Sandbox.Fault.html(status: 503), .html(status: 502), .empty(status: 504), .reset])
     func aLoginThatFailsInPassingCondemnsNobody(fault: Sandbox.Fault) async throws {
@@ -80,12 +81,12 @@ import Testing
                 #expect(error.hint?.contains("Nothing of the call was sent") == true, "\(error)")
             }
             expectNoDifference(world.sandbox.counters.executedWrites, results.count { $0 == nil })
-            // Their answers were lost, so only the server knows of these sessions.
+            // The answers to these logins were lost, so only the server knows of the sessions.
             world.sandbox.expireSessions()
         }
     }
 
-    // MARK: Nothing stays behind
+    // MARK: No session is left open
 
     @Test func aLoginThatIsCancelledLeavesNoSession() async throws {
         try await World.run { world in
@@ -158,7 +159,8 @@ import Testing
 
     // MARK: Stores
 
-    /// Both find the store empty and log in; one of the two sessions is stored, the other one is its program's own.
+    /// Both programs find the store empty and log in. One of the two sessions is stored; the other one stays with its
+    /// program, which must log it out.
     @Test func twoProgramsThatStartTogetherOnOneFileLeaveOneSession() async throws {
         try await withTemporaryFolder { folder in
             try await World.run(client: { $0.sessions.tokenStore = .file(at: folder.path + "/tokens") }) { world in
@@ -173,7 +175,7 @@ import Testing
                 await world.sandbox.untilAnswersHeld(2)
                 world.sandbox.releaseAnswers()
                 _ = try await (first, second)
-                // The one that ends first ends while the other one still works.
+                // The first program shuts down while the other one still works.
                 try await expectNothingLeft(by: server)
                 try await expectNothingLeft(by: other.server)
                 expectNoDifference(world.sandbox.counters.openSessions, 1)
@@ -203,7 +205,7 @@ import Testing
             }
             try await World.run(client: { $0.sessions.tokenStore = .file(at: path, onFailure: .logIn) }) { world in
                 _ = try await create(in: world).firstValue()
-                // What no store keeps is not left to anybody.
+                // A session that could not be stored is logged out, since no other process can use it.
                 _ = try await world.database.server.shutdown().firstValue()
                 expectNoDifference(world.sandbox.counters.openSessions, 0)
                 #expect(world.database.sessionStatus.storeFailures > 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// A server has no session that its client does not know of: counted before anybody logs out to tidy up.
+/// The server has no session that the client does not know of. This is checked before any logout could hide one.
 @Suite(.timeLimit(.minutes(15))) struct SessionsLeftTests {
     private typealias Subscriber = TrackingSubscriber<DataAPI.RecordResponse<FieldData, EmptyPortal>, FMRest.APIError>
 
@@ -38,7 +38,8 @@ import Testing
 
     @Test func afterRequestsThatWereCancelledInEveryState() async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
-            // While they wait for the first login, then while some run and the others wait for a session.
+            // First while they wait for the first login, then while some are under way and the others wait for a
+            // session.
             for round in 0..<5 {
                 let subscribers = ask(20, in: world)
                 let isKept = { index in (index + round) % 3 == 0 }
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    /// Nobody else can tell of what a database has left that is gone.
+    /// A database that was released cannot report its failed logout any more, so the server's shutdown counts it.
     @Test func whatADatabaseThatIsGoneHasLeftIsToldByTheShutdown() async throws {
         try await World.run { world in
             world.sandbox.inject(.empty(status: 404), on: .logout)

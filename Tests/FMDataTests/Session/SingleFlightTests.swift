@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// Many want a session at once; one login serves them all.
+/// Many requests need a session at once, and one login serves all of them.
 @Suite struct SingleFlightTests {
     private let time = ManualTime()
     private let server = StubServer(answersAtOnce: false)

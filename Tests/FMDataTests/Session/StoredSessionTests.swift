@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// Sessions that outlive their program: what a pool does with a store.
+/// Sessions that are used beyond the end of their program: what a pool does with a token store.
 @Suite(.timeLimit(.minutes(15))) struct StoredSessionTests {
     @Test func aProgramThatRunsEveryMinuteUsesOneSession() async {
         let store = StubStore()
@@ -93,7 +93,7 @@ import Testing
             })
         )
         for await _ in logIns { break }
-        // Nothing is open, and somebody waits: what comes next is for the new credentials.
+        // No session is open and a request waits, so the next load is for the new credentials.
         fixture.server.logIns[0].fail(.hostFull)
         fixture.replaceCredentials(storeKey: .init(host: "h", database: "d", identity: "eve"))
         for await value in values {
@@ -152,7 +152,7 @@ private final class PoolRun: Sendable {
         )
     }
 
-    /// Runs a request to its end.
+    /// Makes a request, waits for its end, and compares its events.
     func expectRequest(_ history: [String], line: UInt = #line) async {
         let heard: [String] = await withCheckedContinuation { continuation in
             let server = server
@@ -181,7 +181,7 @@ private final class PoolRun: Sendable {
     }
 }
 
-/// A store with one entry that writes down what it is asked.
+/// A store with one entry that records its calls.
 private final class StubStore: Sendable {
     private struct Failure: Error {}
     private struct State {
@@ -194,7 +194,7 @@ private final class StubStore: Sendable {
     private let fails: Bool
     private let saves: AsyncStream<Void>?
 
-    /// - Parameter saves: what is saved waits for its end.
+    /// - Parameter saves: every save waits until this stream ends.
     init(token: String? = nil, fails: Bool = false, saves: AsyncStream<Void>? = nil) {
         state = NIOLockedValueBox(State(token: token))
         self.fails = fails

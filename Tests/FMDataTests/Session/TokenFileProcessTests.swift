@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// The token file between processes: this test program, started again, is the other one.
+/// The token file shared between processes. The other processes are further runs of this test program.
 @Suite(.timeLimit(.minutes(15))) struct TokenFileProcessTests {
     private static let variable = "FMDATA_TOKEN_FILE_OF_ANOTHER_PROCESS"
     private static let tokensPerProcess = 20
@@ -16,8 +16,8 @@ import Testing
         DataAPI.TokenStore.Key(host: "https://fms.example.com", database: "\(process)/\(number)", identity: "ada")
     }
 
-    /// Several processes change one file at the same time; nothing that one of them saved is lost to another, and whoever
-    /// reads meanwhile finds a whole file.
+    /// Several processes change one file at the same time. No saved token is lost, and a process that reads meanwhile
+    /// finds a complete file.
     @Test func processesShareOneFile() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.path + "/tokens"
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// What the other process does: it saves tokens and takes every second one out again.
+    /// What the other processes run: save tokens and remove every second one.
     @Test(.enabled(if: ProcessInfo.processInfo.environment[variable] != nil))
     func theOtherProcess() async throws {
         let argument = try #require(ProcessInfo.processInfo.environment[Self.variable])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// The file that keeps tokens for the processes of one user.
+/// The file that stores tokens for the processes of one user.
 @Suite(.timeLimit(.minutes(15))) struct TokenFileTests {
     private func makeKey(_ database: String = "Contacts") -> DataAPI.TokenStore.Key {
         DataAPI.TokenStore.Key(host: "https://fms.example.com", database: database, identity: "ada")
@@ -19,7 +19,7 @@ import Testing
             try await expect(store, one, holds: nil)
             _ = try await store.save("T1", one)
             _ = try await store.save("T2", two)
-            // Another process.
+            // A second store on the same file, as another process would have.
             let other = try #require(DataAPI.TokenStore.file(at: path).shared)
             try await expect(other, one, holds: "T1")
             try await expect(other, two, holds: "T2")
@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    /// Else many users of a service, of whom nobody knows which come back, make it larger than it may be.
+    /// A service may have many users, and cannot know which of them return. The file must not outgrow the size up to
+    /// which it is read.
     @Test func aFullFileForgetsAnotherEntry() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.path + "/tokens"
@@ -108,7 +109,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/no/tokens").shared)
             let key = makeKey()
-            // Told before a session is opened that could not be kept.
+            // The load fails before a session is opened that could not be stored.
             await #expect(throws: TokenFileError.self) { _ = try await store.load(key) }
             await #expect(throws: TokenFileError.self) { _ = try await store.save("T1", key) }
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Whose session an entry of a store is.
+/// Which identities share an entry of a token store, and which do not.
 @Suite struct TokenStoreKeyTests {
     private func makeKey(
         host: String = "https://fms.example.com",
@@ -36,7 +36,7 @@ import Testing
         expectNoDifference(Set(keys.compactMap(\.?.description)).count, keys.count)
     }
 
-    /// Else whoever knows a name would find the session of who knows the password.
+    /// Otherwise knowing an account's name would be enough to get the session of someone who knows the password.
     @Test func anotherPasswordIsAnotherKey() throws {
         let other = DataAPI.CredentialsProvider.fixed(.init(user: "ada", password: "another"))
         #expect(makeKey(ada) != makeKey(other))
@@ -47,8 +47,8 @@ import Testing
         expectNoDifference(key.identity.count, 64)
     }
 
-    /// Source: RFC 7914, 11 (one round, of which the first 32 bytes); RFC 4231, 4.7 (a long key); several rounds by
-    /// Python's hashlib.
+    /// Source: RFC 7914, section 11 (one round; the first 32 bytes); RFC 4231, section 4.7 (a long key); several rounds
+    /// from Python's hashlib.
     @Test func aGuessCostsItsRounds() {
         func hexadecimal(_ bytes: [UInt8]) -> String {
             bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

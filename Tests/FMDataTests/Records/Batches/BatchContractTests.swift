@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What every publisher promises, of a batch.
+/// The contract of every publisher, for batches.
 @Suite(.timeLimit(.minutes(15))) struct BatchContractTests {
     private typealias Subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>
 
@@ -50,7 +50,7 @@ import Testing
             let subscriber = Subscriber(initialDemand: .max(1))
             input.rows(1_000).create(in: people, isolation: nil).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
-            // Two sessions for the batch, so two rows besides the one that was wanted.
+            // The batch uses two sessions, so two rows are under way besides the one that was asked for.
             await until { sandbox.people.count >= 3 }
             await settled { sandbox.people.count }
             expectNoDifference(input.asked.value, 3)
@@ -72,7 +72,7 @@ import Testing
             for subscriber in rows { batch.subscribe(subscriber) }
             batch.progress.subscribe(progress)
             await settled { sandbox.counters.totalRequests }
-            // The slowest who wants rows sets the pace.
+            // The subscriber with the least demand sets the pace.
             rows[0].request(.unlimited)
             await settled { sandbox.counters.totalRequests }
             expectNoDifference(sandbox.people.count, 0)
@@ -88,7 +88,7 @@ import Testing
             await progress.completion()
             expectNoDifference(progress.values.last?.createdCount, 30)
             expectNoDifference(progress.values.map(\.rowCount), progress.values.map(\.rowCount).sorted())
-            // Whoever comes when it is over hears of the end, and nothing is written again.
+            // A subscriber that comes after the end receives the end, and nothing is written again.
             let summary = try await batch.summary.firstValue()
             expectNoDifference(summary.createdCount, 30)
             let late = try await batch.outcome().get()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// How rows come, run, wait for each other and go.
+/// How rows arrive, run, wait for each other and end.
 @Suite struct BatchFlowScriptTests {
     // MARK: Demand
 
@@ -13,7 +13,7 @@ import Testing
         var script = BatchScript(demand: .none)
         expectNoDifference(script.asked, 0)
         expectNoDifference(script.request(.max(1)), [])
-        // One whose result is wanted, and four that may run.
+        // One row whose result is wanted, and four that may run at once.
         expectNoDifference(script.asked, 5)
     }
 
@@ -95,7 +95,7 @@ import Testing
         expectNoDifference(script.machine.limit, 2)
     }
 
-    // MARK: Lanes
+    // MARK: Serial keys
 
     @Test func rowsOfOneRecordFollowEachOther() {
         var script = BatchScript()
@@ -148,13 +148,13 @@ import Testing
         }
         _ = script.receive(.create, .create, .create)
         expectNoDifference(script.trouble(0, .refused), [.stopped(by: 0), .failed(0), .skipped(2)])
-        // One that comes in spite of that is skipped as well.
+        // A row that arrives after the stop is skipped as well.
         expectNoDifference(script.receive(.create), [.skipped(3)])
-        // What had begun goes on, here to its second attempt.
+        // A row under way continues, here with its second attempt.
         expectNoDifference(script.trouble(1, .passing), [])
         expectNoDifference(script.ring(), [.write(1)])
         expectNoDifference(script.created(1), [.made(1)])
-        // Whatever still comes is told.
+        // Every row that still arrives is reported.
         expectNoDifference(script.receive(.create), [.skipped(4)])
         expectNoDifference(script.inputEnds(), [.end(.stopped)])
     }
@@ -180,7 +180,7 @@ import Testing
         expectNoDifference(script.inputEnds(), [.end(.stopped)])
     }
 
-    /// Nothing was sent of them, and nothing was wrong with them.
+    /// These rows were neither sent nor refused, so they are skipped and do not fail.
     @Test func aStopSkipsRowsThatWereAboutToBeWritten() {
         var script = BatchScript {
             $0.concurrency = 2
@@ -191,7 +191,7 @@ import Testing
             script.receive(.create, .upsert("a"), .upsert("b")),
             [.note(0, attempt), .look(1), .look(2)]
         )
-        // Noted, and not on its way yet: one that had only been looked for.
+        // Row 1 was looked up and its attempt is being noted, but it is not sent yet.
         expectNoDifference(script.foundNothing(1), [.note(1, attempt)])
         expectNoDifference(script.noted(0), [.write(0)])
         expectNoDifference(
@@ -200,7 +200,7 @@ import Testing
                 .stopped(by: 0), .note(0, .outcome(.failed(.lastError))), .note(1, .withdrawn), .failed(0), .skipped(1),
             ]
         )
-        // Its look comes through when all is over.
+        // Row 2's lookup is answered after the batch has stopped.
         expectNoDifference(script.foundNothing(2), [.skipped(2)])
     }
 
@@ -219,7 +219,8 @@ import Testing
         expectNoDifference(script.foundNothing(0), [.skipped(0)])
     }
 
-    /// An upsert that always finds its record changed would go on in another run.
+    /// When the retry timeout ends for an upsert whose record keeps changing, the journal notes it as withdrawn, so
+    /// that another run tries again.
     @Test func patienceThatEndsIsNotTheEndOfARow() {
         var script = BatchScript {
             $0.concurrency = 1

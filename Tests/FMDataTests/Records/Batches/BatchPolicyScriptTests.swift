@@ -4,12 +4,12 @@ import Testing
 
 @testable import FMData
 
-/// What went wrong, and what then: the table of ``DataAPI/Batch``, line by line.
+/// What each error leads to: the table of ``DataAPI/Batch``, line by line.
 @Suite struct BatchPolicyScriptTests {
     @Test func aLockedRecordIsTriedAgainWithGrowingPausesUntilPatienceEnds() {
         var script = BatchScript { $0.concurrency = 1 }
         _ = script.receive(.edit(7), .create)
-        // The other row goes on meanwhile.
+        // The other row continues meanwhile.
         expectNoDifference(script.trouble(0, .passing), [.write(1)])
         expectNoDifference(script.created(1), [.made(1)])
         var pauses: [TimeAmount] = []

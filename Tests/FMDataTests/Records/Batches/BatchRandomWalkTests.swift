@@ -5,8 +5,8 @@ import Testing
 
 @testable import FMData
 
-/// The machine against a model of its shell and its server: random rows, answers, losses and demand in random order, with the rules
-/// checked after each. The seed names a failure.
+/// The state machine against a model of its shell and its server: random rows, answers, losses and demand in random
+/// order, with the rules checked after each. A failure names its seed.
 @Suite struct BatchRandomWalkTests {
     @Test(arguments: 1...UInt64(Effort.of(200, brief: 40)))
     func everyRuleHoldsAfterEveryEvent(seed: UInt64) {
@@ -25,11 +25,11 @@ private struct BatchModel {
     private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
     private var alarm: NIODeadline?
 
-    /// What the server has: by key, by record id.
+    /// The server's records: record ids by key, and modIds by record id.
     private var recordsByKey: [Int: Int] = [:]
     private var modIds: [Int: Int] = [:]
     private var nextRecordId = 1_000
-    /// What each row has done there.
+    /// How many times each row has changed something on the server.
     private var effects: [Int: Int] = [:]
 
     private var tasks: [Machine.Task] = []
@@ -67,7 +67,7 @@ private struct BatchModel {
         }
     }
 
-    /// Answers whatever is open, asks for all that is left, and finds every row with one outcome.
+    /// Answers whatever is open, asks for all that is left, and checks that every row has one outcome.
     mutating func goOnToTheEnd() {
         endInput(hasFailed: false)
         request(10_000)
@@ -85,7 +85,7 @@ private struct BatchModel {
         for (index, outcome) in outcomes { check(outcome, of: index) }
     }
 
-    /// What is said is true.
+    /// Checks that the outcome agrees with what the row has done on the server.
     private func check(_ outcome: Machine.Outcome, of index: Int) {
         let count = effects[index] ?? 0
         let kind = tasks[index].kind
@@ -150,7 +150,7 @@ private struct BatchModel {
         case 3: answer = .trouble(.refused)
         case 4 where work != .lookUp: answer = .trouble(.outcomeUnknown(isTimeout: Bool.random(using: &random)))
         case 5..<8 where work != .lookUp:
-            // Carried out, if it can be, and its answer lost.
+            // The write is executed, if it can be, and its answer is lost.
             _ = execute(index, work)
             answer = .trouble(.answerLost)
         case 8: answer = Int.random(in: 0..<20, using: &random) == 0 ? .trouble(.hopeless) : .trouble(.passing)
@@ -174,7 +174,7 @@ private struct BatchModel {
                 return .found(.init(verdict: .undecided(.gone)))
             }
             guard case .edit(let base) = task.kind else { return .found(.nothing) }
-            // Who wrote last is the one whose fields are there.
+            // The record has the fields of the row that wrote last.
             let verdict = WriteVerdict.ofEdit(base: base, found: (modId, lastWriter[id] == index))
             return .found(.one(id, modId: modId, verdict))
         case (.edit(let base), .write):

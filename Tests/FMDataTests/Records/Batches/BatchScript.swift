@@ -3,8 +3,8 @@ import OpenCombine
 
 @testable import FMData
 
-/// A machine with a clock, and short words for its events: each returns the steps it gave. What is asked of the publisher of the
-/// rows, and the alarm, are kept apart.
+/// A state machine with a clock and short methods for its events. Each returns the steps that the machine asks for,
+/// except for the rows that it asks for and the alarm, which are kept apart.
 struct BatchScript {
     typealias Machine = BatchStateMachine
     typealias Step = Machine.Step
@@ -12,12 +12,12 @@ struct BatchScript {
     var machine: Machine
     var jitter = 1.0
     private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-    /// How many rows were asked for in all.
+    /// The number of rows that were asked for in all.
     private(set) var asked = 0
     private(set) var alarm: NIODeadline?
     private var nextIndex = 0
 
-    /// With four calls at once and unlimited demand, unless something else is said.
+    /// Allows four calls at once and has unlimited demand, unless something else is given.
     init(demand: Subscribers.Demand = .unlimited, _ change: (inout Machine.Settings) -> Void = { _ in }) {
         var settings = Machine.Settings()
         settings.concurrency = 4
@@ -27,7 +27,7 @@ struct BatchScript {
         _ = steps()
     }
 
-    /// Does what there is to do.
+    /// Takes all steps that are due.
     mutating func steps() -> [Step] {
         var steps: [Step] = []
         while true {
@@ -46,7 +46,7 @@ struct BatchScript {
         return steps()
     }
 
-    /// Rows come, numbered from 0.
+    /// Lets rows arrive, numbered from 0.
     mutating func receive(_ tasks: Machine.Task...) -> [Step] {
         for task in tasks {
             machine.received(nextIndex, task)
@@ -60,7 +60,7 @@ struct BatchScript {
         return steps()
     }
 
-    /// The attempts of these rows are on the disk.
+    /// Reports that the attempts of these rows are in the journal.
     mutating func noted(_ indexes: Int...) -> [Step] {
         for index in indexes { machine.noted(index) }
         return steps()
@@ -75,7 +75,7 @@ struct BatchScript {
 
     mutating func created(_ index: Int) -> [Step] { answer(index, .created(recordId: 100 + index, modId: 0)) }
 
-    /// A look that finds one record.
+    /// Answers a lookup with one record.
     mutating func found(
         _ index: Int,
         _ verdict: WriteVerdict = .carriedOut,
@@ -87,7 +87,7 @@ struct BatchScript {
 
     mutating func foundNothing(_ index: Int) -> [Step] { answer(index, .found(.nothing)) }
 
-    /// The clock is moved on to the alarm, which rings.
+    /// Advances the clock to the alarm and fires it.
     mutating func ring() -> [Step] {
         guard let alarm else { return [] }
         now = alarm
@@ -96,7 +96,7 @@ struct BatchScript {
         return steps()
     }
 
-    /// How long it is until the alarm rings.
+    /// The time until the alarm.
     var untilAlarm: TimeAmount? { alarm.map { $0 - now } }
 }
 
@@ -111,12 +111,12 @@ extension BatchStateMachine.Task {
     static func delete(_ recordId: Int = 7) -> Self { Self(kind: .delete, lane: .record(recordId)) }
     static func upsert(_ key: String = "a") -> Self { Self(kind: .upsert, lane: .key(key)) }
 
-    /// The same row in a later run.
+    /// The same row in a later run, in which it may have been carried out already.
     var perhapsDone: Self {
         perhapsDone(until: .uptimeNanoseconds(1_000_000_000_000))
     }
 
-    /// - Parameter end: when it can no longer be at work.
+    /// - Parameter end: the time at which the host can no longer be working on the row.
     func perhapsDone(until end: NIODeadline, over: WrittenVersion? = nil) -> Self {
         var task = self
         task.attempt = BatchStateMachine.OpenAttempt(over: over, isOverAt: end)

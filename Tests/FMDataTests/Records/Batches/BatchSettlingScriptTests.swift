@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// The answer was lost: what is looked at, and what follows.
+/// What happens after a lost answer: what is looked up, and what follows from it.
 @Suite struct BatchSettlingScriptTests {
     // MARK: Creates
 
@@ -26,7 +26,7 @@ import Testing
         _ = script.receive(.createWithKey)
         _ = script.trouble(0, .answerLost)
         expectNoDifference(script.foundNothing(0), [])
-        // When the first attempt can no longer be at work.
+        // The second lookup comes when the host can no longer be working on the first attempt.
         expectNoDifference(script.untilAlarm, .seconds(30))
         expectNoDifference(script.ring(), [.look(0)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
@@ -64,7 +64,7 @@ import Testing
         expectNoDifference(script.foundNothing(0), [.failed(0)])
     }
 
-    /// One of them may be the row's.
+    /// One of the records may be the row's.
     @Test(arguments: [WriteVerdict.Doubt.severalRecords, .otherValues])
     func aRecordThatMayBeSomebodyElsesIsNotTaken(doubt: WriteVerdict.Doubt) {
         var script = BatchScript()
@@ -111,7 +111,7 @@ import Testing
         _ = script.trouble(0, .answerLost)
         _ = script.foundNothing(0)
         _ = script.ring()
-        // It is certain that nothing was made.
+        // By now it is certain that no record was made.
         expectNoDifference(script.foundNothing(0), [.failed(0, .neverArrived)])
     }
 
@@ -149,7 +149,7 @@ import Testing
         )
     }
 
-    /// Whether it was carried out before, nobody can say.
+    /// Whether the edit was carried out before that change cannot be found out.
     @Test func aRecordThatWasChangedSinceLeavesItUnknown() {
         var script = BatchScript()
         _ = script.receive(.edit(7, base: 3))
@@ -212,14 +212,14 @@ import Testing
         _ = script.receive(.delete(7), .delete(8))
         expectNoDifference(script.trouble(0, .answerLost), [])
         expectNoDifference(script.ring(), [.write(0)])
-        // Perhaps it was ours, perhaps it had been gone before.
+        // The record may have been deleted by the first attempt or before it.
         expectNoDifference(script.trouble(0, .recordMissing), [.publish(0, .deleted(wasThere: nil))])
         _ = script.trouble(1, .answerLost)
         expectNoDifference(script.ring(), [.write(1)])
         expectNoDifference(script.answer(1, .deleted), [.publish(1, .deleted(wasThere: true))])
     }
 
-    /// The first one may have deleted the record.
+    /// The first attempt may have deleted the record.
     @Test(arguments: [BatchTrouble.refused, .garbled])
     func aDeleteThatIsRefusedAfterALostAnswerIsUnknown(trouble: BatchTrouble) {
         var script = BatchScript()
@@ -268,7 +268,7 @@ import Testing
         expectNoDifference(script.ring(), [.write(1, over: 7, modId: 3)])
     }
 
-    /// What somebody else has written since is not undone.
+    /// A change that another client has made since is not overwritten.
     @Test(arguments: [(3, nil), (7, 4), (7, 5), (7, 2), (8, 3)] as [(Int, Int?)])
     func anUpsertLeavesWhatSomebodyElseHasChangedSince(recordId: Int, modId: Int?) {
         var script = BatchScript()
@@ -278,7 +278,7 @@ import Testing
         expectNoDifference(found, [.unknown(0, over == nil ? .otherValues : .changedSince)])
     }
 
-    /// However often it was changed.
+    /// This holds however often the record was changed.
     @Test func anUpsertIsDoneWhenTheRecordHoldsItsFields() {
         var script = BatchScript()
         let over = WrittenVersion(recordId: 7, modId: 3)
@@ -314,7 +314,7 @@ import Testing
         expectNoDifference(script.ring(), [.write(0)])
     }
 
-    // MARK: Of an earlier run
+    // MARK: Rows of an earlier run
 
     @Test func rowsOfAnEarlierRunAreLookedUpFirst() {
         var script = BatchScript { $0.concurrency = 8 }

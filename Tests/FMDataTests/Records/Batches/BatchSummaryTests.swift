@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// What is kept of a batch.
+/// What the summary of a batch contains.
 @Suite(.timeLimit(.minutes(15))) struct BatchSummaryTests {
     private static let locked = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: .recordInUse)
     private static let invalid = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: .valueRequired)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Batches against the sandbox: what is published, and what the table holds afterwards.
+/// Batches against the sandbox: what is published, and what the table contains afterwards.
 @Suite(.timeLimit(.minutes(15))) struct BatchTests {
     private static func run(
         count: Int = 0,
@@ -24,14 +24,14 @@ import Testing
         try await batch.outcome().get().sorted { $0.index < $1.index }
     }
 
-    /// No patience, and no wait between two looks: what has to pass passes in other ways.
+    /// A retry timeout and a settling time of a millisecond each, so that the tests need not wait.
     private static var hasty: DataAPI.BatchOptions {
         var options = DataAPI.BatchOptions(idempotencyKey: "UUID", patience: .milliseconds(1))
         options.settlingTime = .milliseconds(1)
         return options
     }
 
-    // MARK: All is well
+    // MARK: Successful batches
 
     @Test func createsEditsAndDeletes() async throws {
         try await Self.run { people, sandbox in
@@ -73,7 +73,7 @@ import Testing
                 ["0 edited", "1 created", "2 failed 504", "3 failed invalidRequest", "4 failed invalidRequest"]
             )
             expectNoDifference(done.map(\.key), ["u1", "u9", "U1", nil, nil])
-            // The third row found the first one's record, which is spelled in another way.
+            // The third row found the first row's record, whose key has another spelling.
             #expect(done[2].error?.reason.contains("another spelling") == true)
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Ada", "Old 2", "Old 3", "Ben"])
         }
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     @Test func aLockedRecordFailsAloneAfterItsPatience() async throws {
         try await Self.run(count: 10) { people, sandbox in
@@ -129,7 +129,7 @@ import Testing
             let edits = (1...10).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
             let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: Self.hasty))
             expectNoDifference(rows.map(\.short), (0..<10).map { $0 == 3 ? "3 failed 301" : "\($0) edited" })
-            // Tried again once, when its patience had ended.
+            // The locked record was tried once more, at the end of the retry timeout.
             expectNoDifference(sandbox.counters.requests[.editRecord], 11)
         }
     }
@@ -139,7 +139,7 @@ import Testing
             try sandbox.setLocked(true, person: 1)
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
             let edits = (1...2).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
-            // Longer than the busiest machine takes to come back to this test.
+            // Longer than the busiest machine takes to resume this test.
             let options = DataAPI.BatchOptions(patience: .seconds(3_600))
             edits.publisher.edit(in: people, options: options).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
@@ -188,7 +188,7 @@ import Testing
             expectNoDifference(sandbox.counters.failedLogins, 1)
             #expect(summary.failedCount > 0)
             expectNoDifference(summary.createdCount, 0)
-            // They were refused for no reason of their own.
+            // None of these rows was refused itself, so all may be tried again.
             expectNoDifference(summary.problems.allSatisfy(\.cause.isRetryable), true)
         }
     }
@@ -202,7 +202,8 @@ import Testing
             expectNoDifference(summary.stop?.fileMakerCode, 102)
             expectNoDifference(summary.stop?.fields, ["Nmae"])
             expectNoDifference(summary.createdCount, 0)
-            // The third tells. Of several at once, others may be under way then, and some have gone before it.
+            // The third row's error ends the batch. With several calls at once, others may be under way then, and some
+            // were sent before it.
             let sent = sandbox.counters.requests[.createRecord] ?? 0
             #expect(concurrency == 1 ? sent == 3 : sent < rows.count)
         }
@@ -254,7 +255,7 @@ import Testing
             expectNoDifference(sandbox.people.count, 30)
             expectNoDifference(Set(sandbox.people.map { $0.values["UUID"] }).count, 30)
             expectNoDifference(rows.compactMap(\.key).compactMap(UUID.init(uuidString:)).count, 30)
-            // Each that was lost has been looked for before anything else.
+            // Each row whose answer was lost was looked up before anything else.
             #expect(sandbox.counters.requests[.find] ?? 0 >= 4)
         }
     }
@@ -280,7 +281,7 @@ import Testing
             let edits = (1...20).map { DataAPI.RecordEdit($0, ["City": "Bath", "Age": 36], modId: 0) }
             let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: options))
             expectNoDifference(rows.map(\.short), (0..<20).map { "\($0) edited" })
-            // None was done twice.
+            // No edit was made twice.
             expectNoDifference(Set(sandbox.people.map(\.modId)), [1])
         }
     }
@@ -324,7 +325,8 @@ import Testing
     @Test func fiftyRowsWithLostAnswersAndOneLockedRecord() async throws {
         try await Self.run(count: 50) { people, sandbox in
             var options = Self.hasty
-            // The locked record takes so long, twice; on a busy machine the look for a row whose answer was lost must not.
+            // The locked record takes this long, twice. On a busy machine the lookup of a row whose answer was lost
+            // must not take longer.
             options.patience = .seconds(Effort.of(15, brief: 8))
             try sandbox.setLocked(true, person: 30)
 

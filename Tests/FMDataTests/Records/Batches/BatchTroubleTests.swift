@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// What each kind of error means to a row.
+/// What each kind of error means for a row.
 @Suite struct BatchTroubleTests {
     @Test(arguments: [
         (301, BatchTrouble.passing), (13, .passing), (307, .passing), (1701, .passing), (802, .passing),
@@ -33,7 +33,7 @@ import Testing
         (.connectionClosed, .passing), (.proxyAuthenticationRequired, .refused),
     ])
     func whatTheHTTPClientHasMet(code: HTTPClientError.Code, trouble: BatchTrouble) {
-        // As of a login: its outcome is not that of the write.
+        // The error of a login, whose outcome is not that of the write.
         let login = FMRest.APIError.RequestSummary(method: "POST", origin: "h", path: "/")
         let error = FMRest.APIError(HTTPClientError(code: code, outcome: .answered))
         expectNoDifference(BatchTrouble(error.about(login, isSafeToRepeat: true)), trouble)

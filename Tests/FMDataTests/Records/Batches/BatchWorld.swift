@@ -20,7 +20,8 @@ struct Member: LayoutRecord, Equatable {
 }
 
 extension Solution {
-    /// A file of people, whose UUIDs are unique: so many of them, "Old 1" and so on, whose record ids begin at 1.
+    /// A file of people with unique UUIDs. It has this many records, named "Old 1" and so on, whose record ids begin at
+    /// 1.
     static func people(count: Int = 0) -> Solution {
         .single(
             "People",
@@ -35,7 +36,7 @@ extension Solution {
 }
 
 extension Sandbox {
-    /// The people there are.
+    /// The records of the table `People`.
     var people: [Solution.Record] { records(ofTable: "People", inDatabase: "Single") ?? [] }
 
     func setLocked(_ isLocked: Bool, person recordId: Int) throws {
@@ -43,7 +44,7 @@ extension Sandbox {
     }
 }
 
-/// A batch's outcomes in short words, to compare them.
+/// The outcomes of a batch as short texts, for comparisons.
 extension DataAPI.BatchRow {
     var short: String {
         let word =

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Writes to all records of a found set, whose number is said before.
+/// Writes to all records of a found set, whose number the caller has to give.
 @Suite(.timeLimit(.minutes(15))) struct FoundSetWritingTests {
     private func run(
         count: Int,
@@ -27,7 +27,7 @@ import Testing
             expectNoDifference(summary.deletedCount, count)
             expectNoDifference(sandbox.people.count, 250 - count)
             #expect(sandbox.people.allSatisfy { $0.values["Name"]?.contains("1") == false })
-            // There are none left, which is at most some.
+            // No records are left, and zero is within `atMost`.
             let again = try await olds.deleteAll(.atMost(count)).summary.firstValue()
             expectNoDifference(again.deletedCount, 0)
             expectNoDifference(again.stop, nil)
@@ -78,7 +78,7 @@ import Testing
         }
         try await run(count: 4) { people, sandbox in
             let all = people.layout.of(Person.self).find { $0(.name).contains("Old") }
-            // Somebody else is faster with the third.
+            // Another client has changed the third record first.
             sandbox.inject(.error(.init(306)), on: .editRecord, skipping: 2, count: 1)
             let options = DataAPI.BatchOptions(concurrency: 1, order: .input)
             let rows = try await all.editAll(Person.Changes(city: "Kiel"), .exactly(4), options: options).outcome()
@@ -94,7 +94,7 @@ import Testing
     @Test func aSetThatChangesWhileItIsListedIsLeftAlone() async throws {
         try await run(count: 3) { people, sandbox in
             let found = people.find { $0(.name).contains("Old") }
-            // The count comes first, and then the list.
+            // The count is requested first, then the list.
             sandbox.inject(.error(.init(401)), on: .find, skipping: 1, count: 1)
             let error = await found.deleteAll(.exactly(3)).outcome().failure
             expectNoDifference(error?.code, .countDiffers)

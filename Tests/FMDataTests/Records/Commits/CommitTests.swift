@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Many writes in one transaction, carried out by the sandbox's script.
+/// Many writes in one transaction, executed by the sandbox's script.
 @Suite(.timeLimit(.minutes(15))) struct CommitTests {
     private typealias Write = DataAPI.RecordWrite<Member>
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Its rows, its progress and its summary are views of the one run, before its end and after it.
+    /// Rows, progress and summary belong to the one run, whether they are subscribed to before or after its end.
     @Test func aCommitIsOneRunHoweverManyLookAtIt() async throws {
         try await Self.run { people, script, sandbox in
             let writes = (1...4).map { Write.create(Member(name: "New \($0)", uuid: "n\($0)")) }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// What cannot be written down is not sent, and in a transaction nothing else is either.
+    /// A row that cannot be encoded is not sent and, in a transaction, neither is any other row.
     @Test func aRowThatCannotBeWrittenDown() async throws {
         struct Odd: LayoutRecord {
             static let layout = "People"
@@ -186,7 +186,7 @@ import Testing
                 try await writes.publisher.commit(in: people, by: script, journal: journal, options: options).summary
                     .firstValue()
             }
-            // The first is carried out, and nobody can find out; the second is not.
+            // The first commit is executed, but its lookup fails, so its outcome is unknown. The second is refused.
             sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
             sandbox.inject(.error(.init(802)), on: .find, count: nil)
             sandbox.inject(.error(.init(301)), on: .createRecord, count: nil)
@@ -239,7 +239,7 @@ import Testing
             expectNoDifference(subscriber.values.map(\.short), ["0 created", "1 edited", "2 failed 509"])
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Old 3", "Ada"])
 
-            // The refused row is told again as it was, or sent again on request, corrected.
+            // The refused row is reported again as before or, on request, sent again in its corrected form.
             let again = try await writes.publisher.commit(in: people, by: script, journal: journal, options: options)
                 .outcome().get()
             expectNoDifference(again.map(\.short), ["0 created", "1 edited", "2 failed 509"])
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    // MARK: Bad days
+    // MARK: Lost answers and missing scripts
 
     @Test(arguments: [Sandbox.Fault.resetAfterExecution, .cutAnswer(afterBytes: 10), .reset])
     func aLostAnswerIsReadFromTheJob(fault: Sandbox.Fault) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// Lines of a journal and what they add up to, also of journals that were torn or damaged.
+/// The lines of a journal and the state that they add up to, also if the journal was cut off or damaged.
 @Suite struct JournalCodecTests {
     private static let header = JournalHeader(
         salt: Array(0..<16),
@@ -80,7 +80,7 @@ import Testing
         )
     }
 
-    /// Every prefix is the state of its whole lines, and what is cut is told.
+    /// Every prefix of a journal has the state of its complete lines, and the number of bytes cut off is reported.
     @Test func aJournalThatWasTornAnywhere() throws {
         let ends = [0] + Self.bytes.indices.filter { Self.bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
         for length in 0...Self.bytes.count {
@@ -93,8 +93,8 @@ import Testing
         }
     }
 
-    /// A changed byte is an error that names the line, unless it makes the end of the last line another byte, so that
-    /// it counts as torn.
+    /// A changed byte is an error that names its line. The exception is the line feed at the end: without it the last
+    /// line counts as cut off.
     @Test func aJournalThatIsDamagedAnywhere() throws {
         let whole = try JournalReading(Self.bytes)
         for place in Self.bytes.indices {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Lines that are missing, come twice or in another order are noticed, however whole each of them is.
+    /// Missing, repeated and reordered lines are detected, although each of them is valid by itself.
     @Test func linesInAnotherOrderAreNoticed() throws {
         let lines = Self.entries.enumerated().map { $1.line($0) }
         for index in 1..<lines.count {
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    /// Lines that are whole, and cannot follow each other.
+    /// Lines that are valid by themselves but cannot follow each other.
     @Test(arguments: [
         [JournalEntry.withdrawn(row: 0)],
         [.header(header)],
@@ -154,7 +154,7 @@ import Testing
         #expect(throws: DataAPI.WriteJournalError(.damaged, line: texts.count - 1)) { try JournalReading(texts: texts) }
     }
 
-    /// A journal of the first version, which did not say in which field a key is.
+    /// A journal of the first version, which did not note in which field a key is.
     @Test func aJournalOfTheFirstVersionIsRead() throws {
         func line(_ body: String) -> String { "\(body) \(CRC32.hex(of: body.utf8))" }
         let salt = Hexadecimal.text(Self.header.salt)
@@ -166,7 +166,7 @@ import Testing
         let state = try #require(reading.state)
         expectNoDifference((0..<3).map { state.rows[$0]?.field }, [.notSaid, .notSaid, .named("K")])
         expectNoDifference((0..<3).map { state.rows[$0]?.key }, ["a", "17", "b"])
-        // A key may be either there.
+        // In the first version a key may be a field's value or a record id.
         expectNoDifference(state.lastRowsOfLanes(), [.key("a"): 0, .key("17"): 1, .record(17): 1, .key("b"): 2])
     }
 
@@ -201,7 +201,7 @@ import Testing
         var bytes = (0..<Int.random(in: 1..<400, using: &random)).map { _ in
             UInt8.random(in: .min ... .max, using: &random)
         }
-        // Half of them behind a journal that is whole.
+        // Half of the cases append them to a valid journal.
         if seed.isMultiple(of: 2) { bytes = Self.bytes + bytes }
         do throws(DataAPI.WriteJournalError) {
             let reading = try JournalReading(bytes)

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FMData
 
-/// A batch with a journal whose process dies: at every single step of small batches, with whatever may have been on the
-/// disk and on the wire then, and a second time at every step of the run that resumes it. Nothing is doubled, nothing
-/// lost, nothing told wrong.
+/// A batch with a journal whose process is killed: at every single step of small batches, with every possible state of
+/// the disk and of the calls under way, and again at every step of the run that resumes it. No row is written twice,
+/// lost or reported wrongly.
 @Suite struct JournalCrashTests {
     private static let batches: [(name: String, tasks: [BatchStateMachine.Task])] = [
         ("creates", [.createWithKey, .createWithKey, .createWithKey]),
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// The same with a server that loses answers, also in the runs that resume.
+    /// The same with a server whose answers get lost, also in the runs that resume.
     @Test(arguments: batches.indices)
     func killedAtEveryStepOfARunThatLosesAnswers(batch: Int) {
         let tasks = Self.batches[batch].tasks
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// A server that wants nothing more, at every write, or a disk that is full, at every sync; whoever resumes sends
-    /// what was left.
+    /// Each write in turn is answered by an error that stops the batch, or each sync in turn fails because the disk is
+    /// full. The run that resumes sends the remaining rows.
     @Test(arguments: batches.indices)
     func stoppedAtEveryStep(batch: Int) {
         let tasks = Self.batches[batch].tasks
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// Rows that the server has refused in passing, until there was no patience left: they come after others then.
+    /// Rows that the server refused temporarily until the retry timeout ended. They are then written after others.
     @Test(arguments: batches.indices)
     func refusedInPassingAndKilledAtEveryStep(batch: Int) {
         let tasks = Self.batches[batch].tasks
@@ -100,11 +100,11 @@ import Testing
     }
 }
 
-/// A host, a disk, and processes that write rows one after the other, of which all but the last are killed.
+/// A host, a disk, and processes that write rows one after the other. All but the last are killed or stopped.
 private struct JournalledWorld {
     typealias Machine = BatchStateMachine
 
-    /// What becomes of the calls that are on the wire when a process is killed.
+    /// What happens to the calls under way when a process is killed.
     enum Fate: CaseIterable {
         case lost, executed, late, firstLate, secondLate
 
@@ -130,17 +130,17 @@ private struct JournalledWorld {
     private static let header = JournalHeader(salt: [], origin: "o", database: "d", layout: "l")
 
     let tasks: [Machine.Task]
-    /// Which writes of each process have no answer, counted from 0.
+    /// The writes of each process whose answers are lost, counted from 0.
     var losses: Set<Int> = []
-    /// Rows whose writes the server refuses in passing.
+    /// The rows whose writes the server refuses temporarily.
     var refused: Set<Int> = []
-    /// What ends a process by itself.
+    /// What ends a process without a kill.
     var stop: Stop?
 
     enum Stop {
-        /// The answer to this write, counted from 0: the server wants nothing more.
+        /// The answer to this write, counted from 0, is an error that stops the batch.
         case server(Int)
-        /// This sync, counted from 0: the disk is full.
+        /// This sync, counted from 0, fails because the disk is full.
         case journal(Int)
     }
 
@@ -156,22 +156,22 @@ private struct JournalledWorld {
     private var effects: [Int: Int] = [:]
     private var lateCalls: [Call] = []
 
-    // What the last process has said.
+    // The results of the last process.
     private var outcomes: [Int: Machine.Outcome] = [:]
     private var errors: [Int: FMRest.APIError] = [:]
-    /// Rows that were not sent since a later one was.
+    /// Rows that a later row of the same serial key supersedes.
     private var superseded: Set<Int> = []
-    /// Who has written into each record, one after the other.
+    /// The rows that have written each record, in order.
     private var writers: [Int: [Int]] = [:]
 
     init(_ tasks: [Machine.Task]) {
         self.tasks = tasks
     }
 
-    /// One process.
+    /// Runs one process.
     ///
-    /// - Parameter steps: after how many steps it is killed.
-    /// - Returns: how many it has made.
+    /// - Parameter steps: the number of steps after which it is killed.
+    /// - Returns: the number of steps that it has made.
     @discardableResult
     mutating func run(killedAfter steps: Int, fate: Fate = .lost, losesUnsynced: Bool = false) -> Int {
         guard let state = journal else {
@@ -198,7 +198,7 @@ private struct JournalledWorld {
         var hasEnded = false
         var hasInput = false
 
-        /// Everything that the machine wants done; a kill comes before a step that touches the disk or the wire.
+        /// Does everything that the machine asks for. A kill comes before a step that touches the disk or the network.
         func obey(_ world: inout JournalledWorld) {
             while count < steps {
                 switch machine.next() {
@@ -277,7 +277,8 @@ private struct JournalledWorld {
                 }
                 machine.answered(call.row, answer, jitter: 1, now: now)
             } else if let next = alarm {
-                // What an earlier process has sent arrives before the host can no longer be at work on it.
+                // What an earlier process has sent arrives before the time at which the host can no longer be working
+                // on it.
                 for call in lateCalls { _ = execute(call) }
                 lateCalls = []
                 now = next
@@ -305,7 +306,7 @@ private struct JournalledWorld {
         return count
     }
 
-    /// Holds what the last process has said against what the host has done.
+    /// Compares the results of the last process with what the host has done.
     mutating func check(_ name: String) {
         for call in lateCalls { _ = execute(call) }
         lateCalls = []
@@ -324,11 +325,11 @@ private struct JournalledWorld {
                 continue
             }
             switch (task.kind, outcome) {
-            // What it was based on did not come to be.
+            // The edit that it was based on was never made.
             case (.edit(base: .some), .known) where count == 0:
                 rule(state(of: row) == .done(.init(kind: .failed, errorCode: "fileMaker", fileMakerCode: 306)))
             case (_, .known): rule(count > 0)
-            // An upsert overwrites, and may do so again.
+            // An upsert overwrites its record, and may do so again.
             case (.upsert, .created), (.upsert, .edited): rule(count > 0)
             case (.create, .created), (.edit(base: .some), .edited): rule(count == 1)
             case (.delete, .deleted): rule(count <= 1)
@@ -337,11 +338,11 @@ private struct JournalledWorld {
             default: rule(false)
             }
         }
-        // Who comes later is not overwritten by who came before.
+        // A later row's write is never overwritten by an earlier row.
         for (record, writers) in writers where writers != writers.sorted() {
             Issue.record("\(name): record \(record) was written by \(writers)")
         }
-        // Each key once.
+        // Each key was made at most once.
         let keys = made.values.filter { $0 > 1 }
         if !keys.isEmpty { Issue.record("\(name): a key was made twice: \(made)") }
     }
@@ -372,7 +373,7 @@ private struct JournalledWorld {
 
     private func state(of row: Int) -> JournalState.Phase? { journal?.rows[row]?.phase }
 
-    /// What the lines add up to; `nil` when they cannot follow each other.
+    /// The state that the lines add up to; `nil` if they cannot follow each other.
     private var journal: JournalState? {
         try? lines.dropFirst().reduce(into: JournalState(Self.header)) { try $0.add($1) }
     }

@@ -6,8 +6,8 @@ import Testing
 
 @testable import FMData
 
-/// A journal on a disk: what is kept, who may have it, and what becomes of one that is torn, damaged or somebody
-/// else's.
+/// A journal on a disk: what is stored, who may use it, and what happens to one that is cut off, damaged or belongs to
+/// other writes.
 @Suite(.timeLimit(.minutes(15))) struct JournalFileTests {
     private static let header = JournalHeader(salt: Array(0..<16), origin: "o", database: "d", layout: "l")
     private static let digest = RowDigest(salt: [], write: "x")
@@ -43,7 +43,7 @@ import Testing
             let (first, new) = await Self.open(url)
             expectNoDifference(try new.get().0, JournalState(Self.header))
             try await Self.note(.attempt(row: 0, Self.digest, key: "k", over: nil), first).get()
-            // Nobody waits for these; they are written before it is closed.
+            // No call waits for these lines. They are written before the journal is closed.
             first.note(.outcome(row: 0, nil, .init(kind: .created, recordId: 1)))
             first.note(.attempt(row: 1, Self.digest, key: nil, over: nil))
             await Self.close(first)
@@ -92,12 +92,13 @@ import Testing
         }
     }
 
-    /// Whoever cancels a run is faster than the thread that notes something for it, or slower.
+    /// A cancel may come before or after the entry that another thread notes for the same row, so a withdrawal must be
+    /// valid in either case.
     @Test func whatACancelNotesCanFollowWhateverIsThere() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("writes.journal")
             let (first, _) = await Self.open(url)
-            // Not noted yet, and noted when all is over.
+            // Row 0 is withdrawn before its attempt is noted; that comes after the journal was closed.
             first.note(.withdrawn(row: 0))
             try await Self.note(.attempt(row: 1, Self.digest, key: nil, over: nil), first).get()
             first.note(.withdrawn(row: 1))
@@ -110,7 +111,7 @@ import Testing
             let (second, opened) = await Self.open(url)
             let state = try opened.get().0
             expectNoDifference(state.rows.mapValues(\.phase), [1: .free, 2: .open(over: nil)])
-            // What an earlier run has left open can be withdrawn.
+            // A row that an earlier run has left open can be withdrawn.
             second.note(.withdrawn(row: 2))
             await Self.close(second)
             let (third, again) = await Self.open(url)
@@ -158,7 +159,7 @@ import Testing
 
     // MARK: Closures
 
-    /// What comes while other lines are being kept waits, and is kept together.
+    /// Lines that come while others are being stored wait, and are then stored together.
     @Test func attemptsThatAreReadyAreKeptTogether() throws {
         let groups = Locked<[[String]]>([])
         let waiting = Locked<[@Sendable (Result<Void, any Error>) -> Void]>([])

@@ -9,17 +9,17 @@ import Testing
 
 @testable import FMData
 
-/// Programs that write rows with a journal and are killed, at any moment: this test program, started again, is each of
-/// them. Whoever resumes has the journal and the rows, and nothing else.
+/// Programs that write rows with a journal and are killed at any moment. Each program is another run of this test
+/// program. The program that resumes has the journal and the rows, and nothing else.
 ///
-/// `FMDATA_KILLS=200` kills as many of each kind; by default it is a few.
+/// `FMDATA_KILLS=200` kills that many programs of each kind; by default it is a few.
 @Suite(.timeLimit(.minutes(60)), .serialized) struct JournalKillTests {
     private static let variable = "FMDATA_JOURNAL_OF_ANOTHER_PROCESS"
     private static let kills =
         ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) }
         ?? Effort.of(6, brief: 1)
 
-    /// What the other process is told.
+    /// The task of the other process.
     private struct Errand: Codable {
         var kind: Kind
         var url: String
@@ -30,12 +30,12 @@ import Testing
         case create, createWithOwnKey, createWithoutKey, edit, editWithoutModId, save, delete, upsert, upsertAgain,
             commit
 
-        /// How many records there are before.
+        /// The number of records before the run.
         var recordCount: Int {
             switch self {
             case .create, .createWithOwnKey, .createWithoutKey, .upsertAgain, .commit: 0
             case .edit, .editWithoutModId, .save, .delete: rowCount
-            // Half of them are there.
+            // Half of the records exist.
             case .upsert: rowCount / 2
             }
         }
@@ -50,7 +50,7 @@ import Testing
                 case .save: .save(Self.draft(of: number))
                 case .delete: .delete(number)
                 case .upsert: .upsert(Member(name: "New \(number)", uuid: "u\(number)"), by: .uuid)
-                // Each key comes three times, and what comes last is to stay.
+                // Each key comes three times, and the last row's values must stay.
                 case .upsertAgain: .upsert(Member(name: "New \(number)", uuid: "u\(number % keyCount)"), by: .uuid)
                 }
             }
@@ -69,7 +69,7 @@ import Testing
             return draft
         }
 
-        /// Whether nothing tells what became of a row whose answer was lost.
+        /// Whether nothing shows what happened to a row whose answer was lost.
         fileprivate var leavesRowsUnknown: Bool { self == .createWithoutKey || self == .editWithoutModId }
 
         func batch(in database: DataAPI.Database, journal: DataAPI.WriteJournal) -> DataAPI.Batch {
@@ -97,16 +97,16 @@ import Testing
     func killedAndResumed(kind: Kind, withFaults: Bool) async throws {
         var random = SeededRandom(seed: UInt64(kind.recordCount) + (withFaults ? 1_000 : 0))
         var killed = 0
-        // A program that is always faster than its killer is not waited for.
+        // Limited, in case the programs always finish before they are killed.
         for _ in 0..<Self.kills * 10 where killed < Self.kills && !Task.isCancelled {
             killed += try await job(kind, withFaults: withFaults, upTo: Self.kills - killed, &random)
         }
         expectNoDifference(killed, Self.kills)
     }
 
-    /// One input, written by programs of which some are killed.
+    /// Writes one input by several programs, some of which are killed.
     ///
-    /// - Returns: how many were.
+    /// - Returns: the number of killed programs.
     private func job(_ kind: Kind, withFaults: Bool, upTo most: Int, _ random: inout SeededRandom) async throws -> Int {
         var solution = Solution.people(count: kind.recordCount)
         solution.addJobs()
@@ -128,7 +128,7 @@ import Testing
                     kill(child.id, SIGKILL)
                     let status = child.waitUntilExit()
                     sandbox.clearFaults()
-                    // One that had come to its end cannot be killed any more.
+                    // A program that has finished cannot be killed any more.
                     guard status == 128 + SIGKILL else {
                         expectNoDifference(status, 0)
                         break
@@ -153,7 +153,7 @@ import Testing
         return killed
     }
 
-    /// Answers that get lost, and requests that are held up, so that they arrive when their sender is dead.
+    /// Injects lost answers, and delays that let requests arrive after their sender was killed.
     private static func injectFaults(_ sandbox: Sandbox, _ random: inout SeededRandom) {
         for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord, .find] {
             for _ in 0..<3 {
@@ -179,7 +179,7 @@ import Testing
         let new = (1...rowCount).map { "New \($0)" }.sorted()
         let byId = Dictionary(people.map { ($0.recordId ?? 0, $0) }) { first, _ in first }
         for row in rows where row.isDone && kind != .delete {
-            // The record that a row is told to have made or changed is the one that holds it.
+            // The record that a row reports to have made or changed must be the one with the row's values.
             guard let record = row.recordId.flatMap({ byId[$0] }) else {
                 Issue.record("\(kind): there is no record of \(row)")
                 continue
@@ -197,7 +197,7 @@ import Testing
         }
         switch kind {
         case .create, .createWithOwnKey, .upsert, .commit: expectNoDifference(names, new, "\(kind)")
-        // None twice; what is missing was told as unknown.
+        // No record is there twice; a missing one was reported as unknown.
         case .createWithoutKey:
             expectNoDifference(Set(names).count, names.count, "\(kind)")
             let done = Set(rows.filter(\.isDone).map { "New \($0.index + 1)" })
@@ -245,6 +245,6 @@ import Testing
 }
 
 private let rowCount = 60
-/// How many keys there are where they come again.
+/// The number of different keys of the rows that repeat them.
 private let keyCount = 20
 #endif

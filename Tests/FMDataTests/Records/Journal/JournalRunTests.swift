@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Runs that go on where another one ended, by their journal.
+/// Runs that resume an earlier run by its journal.
 @Suite(.timeLimit(.minutes(15))) struct JournalRunTests {
     private typealias Write = DataAPI.RecordWrite<Member>
 
@@ -45,7 +45,7 @@ import Testing
             expectNoDifference(second.problems.map(\.index), [20])
             expectNoDifference(sandbox.people.count, 20)
 
-            // The bad one failed for good: it is told again, and not sent, unless that is asked for.
+            // The invalid row failed permanently: it is reported again and not sent, unless that is asked for.
             let requests = sandbox.counters.requests[.createRecord]
             let third = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(third.map(\.isFromJournal), Array(repeating: true, count: 21))
@@ -96,7 +96,7 @@ import Testing
             for recordId in 1...3 { drafts.append(try await people.record(recordId).firstValue().draft()) }
             drafts[0].city = "Bath"
             drafts[2].city = "Rome"
-            // Somebody else is faster with the third.
+            // Another client changes the third record first.
             _ = try await people.edit(3, ["City": "Oslo"]).firstValue()
             let writes = drafts.map(Write.save)
             let before = sandbox.counters.requests[.editRecord] ?? 0
@@ -123,7 +123,7 @@ import Testing
             for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord] {
                 sandbox.inject(.resetAfterExecution, on: endpoint, count: nil)
             }
-            // No look comes through.
+            // Every lookup fails.
             sandbox.inject(.error(.init(802)), on: .find, count: nil)
             sandbox.inject(.error(.init(802)), on: .getRecord, count: nil)
             var options = Self.options
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// What was made without a key is not found by one.
+    /// A record that was made without a key cannot be found by a key.
     @Test func aKeyThatIsAskedForOnlyWhenResumingDoublesNothing() async throws {
         try await Self.run { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    /// A row that was left behind is not written over one that came after it.
+    /// A row that failed is not written over a later row's write.
     @Test func aRowIsNotSentWhenALaterOneHasWrittenItsRecord() async throws {
         try await Self.run(count: 2) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
@@ -203,7 +203,7 @@ import Testing
             ]
             var options = Self.options
             options.concurrency = 1
-            // Each is tried twice, and given up.
+            // Each row is tried twice and then given up.
             sandbox.inject(.error(.init(301)), on: .editRecord, count: 2)
             sandbox.inject(.error(.init(802)), on: .find, count: 2)
             sandbox.inject(.error(.init(301)), on: .deleteRecord, count: 2)
@@ -219,7 +219,7 @@ import Testing
                     again.map(\.short),
                     [
                         "0 failed invalidRequest", "1 edited", "2 failed invalidRequest", "3 created",
-                        // What is gone cannot be written by an earlier row.
+                        // An earlier row cannot write to a deleted record, so this row is sent.
                         "4 deleted, was gone", "5 deleted",
                     ]
                 )
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    /// What somebody has written into the record since is not undone.
+    /// A change that another client has made to the record since is not overwritten.
     @Test(arguments: [false, true])
     func anUpsertThatIsTakenUpOverwritesNobody(somebodyWrites: Bool) async throws {
         try await Self.run(count: 1) { people, sandbox in
@@ -269,7 +269,7 @@ import Testing
         }
     }
 
-    /// What was only looked up is sent by whoever resumes.
+    /// Rows that were only looked up are sent by the run that resumes.
     @Test func aRunThatWasStoppedIsTakenUp() async throws {
         try await Self.run(count: 20) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
@@ -306,7 +306,7 @@ import Testing
             people.writing(writes, journal: journal, options: Self.options).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 80)
             subscriber.cancel()
-            // What was under way when it was cancelled has been carried out, or never will be.
+            // By now the writes that were under way at the cancel have been executed, or never will be.
             await settled { sandbox.counters.executedWrites }
             #expect(sandbox.people.count < 200)
             let whole = try await people.writing(writes, journal: journal, options: Self.options).summary.firstValue()
@@ -356,7 +356,7 @@ import Testing
 
     // MARK: Keys
 
-    /// FileMaker's `==` is blind to case and accents.
+    /// FileMaker's `==` ignores case and accents.
     @Test(arguments: [Sandbox.Fault.reset, .resetAfterExecution])
     func aStrangersRecordIsNotTakenForOnesOwn(fault: Sandbox.Fault) async throws {
         let solution = Solution.single(
@@ -377,7 +377,7 @@ import Testing
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Stranger", "Ada"])
             expectNoDifference(rows[0].recordId, 2)
 
-            // The same key, letter by letter, with other values.
+            // The very same key, with other values.
             sandbox.inject(fault, on: .createRecord, count: 1)
             let same = try await Self.rows(
                 of: people.writing([.create(Member(name: "Ben", uuid: "AB3X"))], journal: nil, options: options)
@@ -403,7 +403,7 @@ import Testing
             expectNoDifference(rows[0].error?.reason.contains("another spelling"), isUnique ? true : nil)
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Stranger"] + (isUnique ? [] : ["Ada"]))
             guard !isUnique else { return }
-            // The one beside the other is not ambiguous.
+            // The record beside the other spelling is found: the key is not ambiguous.
             let again = [Write.upsert(Member(name: "Ida", uuid: "ab3x"), by: .uuid)]
             let second = try await Self.rows(of: people.writing(again, journal: nil, options: Self.options))
             expectNoDifference(second.map(\.short), ["0 edited"])
@@ -442,7 +442,7 @@ import Testing
         }
     }
 
-    // MARK: What passes, and what is told
+    // MARK: Temporary states and messages
 
     @Test func aFileThatIsClosedForAWhileIsWaitedFor() async throws {
         try await Self.run { people, sandbox in
@@ -455,7 +455,7 @@ import Testing
         }
     }
 
-    /// What a login was answered says nothing of the rows that waited for it.
+    /// The answer to a login says nothing about the rows that waited for it.
     @Test func rowsThatMetAGarbledLoginAreSentByTheNextRun() async throws {
         try await Self.run { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
@@ -464,7 +464,7 @@ import Testing
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(first.map(\.short), (0..<5).map { "\($0) failed network" })
             sandbox.clearFaults()
-            // Those that the client was never told of.
+            // Ends the sessions whose tokens the client never received.
             sandbox.expireSessions()
             let second = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(second.map(\.short), (0..<5).map { "\($0) created" })

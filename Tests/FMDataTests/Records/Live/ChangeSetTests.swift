@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What has changed between two states of a live query.
+/// The changes between two states of a live query.
 @Suite struct ChangeSetTests {
     private typealias State = LiveState<FieldData>
     private typealias Record = DataAPI.TypedLayout<FieldData>.Record
@@ -91,7 +91,7 @@ import Testing
         }
         let torn = Self.state([Self.record(1)], isTorn: true).state
         expectNoDifference(isComplete(torn), false)
-        // The same records, read in peace.
+        // The same records, read while the table did not change.
         expectNoDifference(isComplete(Self.state([Self.record(1)], after: torn).state), true)
     }
 
@@ -153,7 +153,7 @@ import Testing
         policy.ignoresEqual = true
         let quiet = Self.state([Self.record(1, 1, "same")], after: first, policy)
         #expect(!quiet.isNews)
-        // The modId is known all the same: the next look compares with it.
+        // The modId is stored all the same: the next poll compares with it.
         expectNoDifference(quiet.state.records.map(\.modId), [1])
     }
 
@@ -202,14 +202,14 @@ import Testing
         let second = Self.state([Self.record(1, 1), Self.record(2), Self.record(3)], after: first).state
         let third = Self.state([Self.record(1, 2)], after: second, gone: [2: .left, 3: .deleted]).state
         let changes = third.changes(since: first)
-        // Record 3 came and went meanwhile.
+        // Record 3 was inserted and deleted meanwhile.
         expectNoDifference(changes.inserted.map(\.recordId), [])
         expectNoDifference(changes.updated.map(\.oldModId), [0])
         expectNoDifference(changes.removed.map(\.recordId), [2])
         expectNoDifference(changes.removed.map(\.reason), [.left])
     }
 
-    /// A list that is changed by the index sets alone becomes the new one.
+    /// Applying the index sets to the old list gives the new list.
     @Test(arguments: 0..<200) func theIndexSetsLeadFromTheOldListToTheNewOne(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var records = (1...Int.random(in: 1...12, using: &random)).map { Self.record($0) }

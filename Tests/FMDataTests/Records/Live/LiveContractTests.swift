@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// What every publisher keeps to, for live queries: demand, cancelling, release, re-entrancy.
+/// The contract of every publisher, for live queries: demand, cancelling, release, re-entrancy.
 @Suite(.timeLimit(.minutes(15))) struct LiveContractTests {
     private typealias Values = TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>
     private typealias Events = TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>
@@ -100,7 +100,7 @@ import Testing
         expectNoDifference(sea.looks, looks)
         sea.insert("e")
         values.request(.max(2))
-        // What is known at once, and what the look finds that follows.
+        // First the value that is already known, then what the next poll finds.
         expectNoDifference(texts(values).map(\.count), [3, 4, 5])
         values.cancel()
     }
@@ -126,7 +126,8 @@ import Testing
         expectNoDifference(sea.time.alarmCount, 0)
     }
 
-    /// Changes are worked out once for those who are told together, and kept no longer: who joins works out its own.
+    /// Changes are computed once for subscribers that receive them together, and are not kept longer: a new subscriber
+    /// has its own computed.
     @Test func whoAreEquallyFarShareTheChanges() {
         let workedOut = NIOLockedValueBox(0)
         let news = LiveNews(poller: { [sea] in sea.poller }) {
@@ -232,7 +233,8 @@ import Testing
         values.cancel()
     }
 
-    /// What the looks before have settled is not asked for again: else two looks in turn miss what the other one knows to be gone.
+    /// Removals that the polls before have settled are not asked for again. Otherwise each of two successive polls
+    /// would miss records of which the other one knows that they are deleted.
     @Test(arguments: [25, 29]) func aCursorOfWhichMuchIsGoneAndThenMore(gone: Int) {
         let (time, layout) = Sea.calm()
         let sea = Sea(time, layout)
@@ -248,7 +250,7 @@ import Testing
         sea.events(since: cursor).subscribe(events)
         sea.release()
         expectNoDifference(sea.looks, 2)
-        // Between the first look and the second.
+        // Between the first poll and the second.
         sea.delete(30)
         sea.holds = false
         sea.release()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Cursors survive a restart, and say what is wrong with what is none.
+/// Cursors survive a restart, and data that is no cursor is an error that says what is wrong.
 @Suite struct LiveCursorTests {
     private let found = DataAPI.Server(host: "localhost").addDatabase("D").addLayout("L").of(FieldData.self)
         .find { $0("City") == "Calgary" }
@@ -69,7 +69,7 @@ import Testing
         expectNoDifference(found.fingerprint, found.fingerprint)
         #expect(found.fingerprint != found.sorted(by: "City").fingerprint)
         #expect(found.fingerprint != found.layout.find { $0("City") == "Kiel" }.fingerprint)
-        // Written down, since a run cannot be repeated here: FNV-1a, computed elsewhere, of
+        // A constant, since one test cannot run in two processes: FNV-1a, computed elsewhere, of
         // "https://localhost\u{2}D\u{2}L\u{2}City\u{0}==Calgary".
         expectNoDifference(String(found.fingerprint, radix: 16), "bd35e18a175cefdb")
     }

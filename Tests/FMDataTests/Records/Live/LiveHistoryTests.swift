@@ -7,10 +7,10 @@ import Testing
 
 @testable import FMData
 
-/// Random histories of a table and of those who follow it, after which what they show is what the table holds.
+/// Random histories of a table and of its followers. After each, the followers show what the table contains.
 ///
-/// The oracle is the table itself, and a list and a dictionary to which changes are applied as their documentation says; it shares
-/// nothing with the poller.
+/// The oracle is the table itself, with a list and a dictionary to which changes are applied as their documentation
+/// says; it shares nothing with the poller.
 @Suite(.timeLimit(.minutes(15))) struct LiveHistoryTests {
     @Test(arguments: 0..<10) func afterRandomHistoriesTheLiveValueEqualsTheTable(block: UInt64) {
         let (time, layout) = Sea.calm()
@@ -21,7 +21,7 @@ import Testing
                 Issue.record("seed \(seed): \(complaint)\n\(history.told.joined(separator: "\n"))")
                 return
             }
-            // The turns that were used up come back, and what lingers goes.
+            // Refills the poll rate limit, and lets the grace periods end.
             time.advance(by: .hours(1))
         }
     }
@@ -30,7 +30,7 @@ import Testing
 private struct History {
     private let sea: Sea
     private var random: SeededRandom
-    /// What has happened, for the failure.
+    /// What has happened so far, for the message of a failure.
     private(set) var told: [String] = []
     private(set) var complaint: String?
 
@@ -74,7 +74,7 @@ private struct History {
             tell("delete \(row.id)")
             sea.delete(row.id)
         case 7:
-            // All at once.
+            // All rows at once.
             guard Int.random(in: 0..<4, using: &random) == 0 else { return }
             tell("delete all")
             for row in sea.rows { sea.delete(row.id) }
@@ -121,7 +121,7 @@ private struct History {
         if sea.mostAtOnce > 1 { complaint = "two looks at once" }
     }
 
-    /// Nothing goes wrong any more, and everybody has what he wants.
+    /// Ends all faults, and gives every subscriber enough demand.
     private mutating func settle() {
         sea.failures = 0
         sea.holds = false
@@ -153,7 +153,7 @@ extension Sea.Row {
     fileprivate var oracle: String { "\(id) in version \(modId): \(text)" }
 }
 
-/// A list on a screen: keeps up by the index sets, and compares with the whole value each time.
+/// A list on a screen. It applies the index sets, and compares the result with the whole value each time.
 private final class Screen {
     private let sea: Sea
     private var subscriber: TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>?
@@ -205,7 +205,7 @@ private final class Screen {
     }
 }
 
-/// A copy in another database: keeps up by ids, and goes on from its cursor after a restart.
+/// A copy in another database. It applies changes by ids, and resumes from its cursor after a restart.
 private final class Copy {
     private let sea: Sea
     private var subscriber: TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>?
@@ -263,7 +263,7 @@ private final class Copy {
         }
     }
 
-    /// As a program would: what was dealt with is kept, what comes after it is forgotten at a restart.
+    /// As a program would: the cursor covers the events that were handled; later ones are lost at a restart.
     private func keep(_ cursor: DataAPI.LiveCursor) {
         self.cursor = try? JSONEncoder().encode(cursor)
         if cursor.count != rows.count { complaint = "the cursor knows \(cursor.count) records, the copy \(rows.count)" }

@@ -60,7 +60,7 @@ import Testing
             let first = harbour.inOslo.live()
             let one = await harbour.watch(first)
             let before = harbour.requests
-            // Made anew, and equal.
+            // Another object of an equal query.
             let two = Harbour.Values()
             harbour.inOslo.live().subscribe(two)
             await two.valueCount(atLeast: 1)
@@ -84,7 +84,7 @@ import Testing
             first.cancel()
             let second = Harbour.Values(initialDemand: .max(1))
             query.subscribe(second)
-            // The value that is known first, and what has changed with the look that follows.
+            // First the known value, then the changes that the next poll finds.
             expectNoDifference(second.values.map(\.ids), [[1, 2, 3]])
             second.request(.unlimited)
             await second.valueCount(atLeast: 2)
@@ -148,19 +148,19 @@ import Testing
             try await harbour.edit(1, ["Name": "Draken"])
             inOslo.refresh()
             await until { inOslo.records[0].record.fieldData.name == "Draken" }
-            // The other query has not looked yet.
+            // The other query has not polled yet.
             expectNoDifference(all.records[0].record.fieldData.name, "Draken")
         }
     }
 
-    /// What two queries are told apart by stays when both are gone.
+    /// The key that identifies a query outlives the query's poller, so it must not keep the database alive.
     @Test func aQueryThatIsOverDoesNotKeepItsDatabase() {
         weak var database: DataAPI.Database?
         do {
             let layout = Sea.calm().layout
             database = layout.layout.database
             var statuses = 0
-            // Whoever asks how it is has a poller made, which goes again.
+            // Asking for the status makes a poller, which is released again.
             _ = layout.live().status.first().sink { _ in statuses += 1 }
             expectNoDifference(statuses, 1)
             expectNoDifference(layout.layout.database.live.observers.count, 0)

@@ -7,11 +7,11 @@ import Testing
 
 @testable import FMData
 
-/// Live queries over more records than are read again each time.
+/// Live queries over more records than are read again in each poll.
 @Suite(.timeLimit(.minutes(10))) struct LiveSizeTests {
     private static let count = Effort.of(6_000, brief: 1_200)
 
-    /// What the Data API writes does not show in the log, so that all ids are compared each time.
+    /// Writes through the Data API do not show in the log, so with the log all ids are compared each time.
     private static let ways: [DataAPI.LiveOptions] = [
         DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
         DataAPI.LiveOptions(watch: .scan("Ships (ids)", key: "Name")),
@@ -25,7 +25,7 @@ import Testing
             let values = await harbour.watch(query)
             expectNoDifference(values.values[0].ids, Array(1...Self.count))
 
-            // A few are read one by one.
+            // A few changed records are read one by one.
             try await harbour.edit(17, ["Port": "Bergen"])
             try await harbour.delete(18)
             let id = try await harbour.insert("Draken")
@@ -39,7 +39,8 @@ import Testing
         }
     }
 
-    /// Today's 402 requests for 402 records were followed by a pause of two minutes.
+    /// One request per changed record is too slow: 402 requests for 402 records were once followed by a pause of two
+    /// minutes.
     @Test(arguments: ways) func manyThatHaveChangedAreReadTogether(options: DataAPI.LiveOptions) async throws {
         try await Harbour.run((1...1_000).map { "Ship\($0)" }) { harbour in
             let query = harbour.ships.live(options)

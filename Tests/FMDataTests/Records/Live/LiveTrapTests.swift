@@ -8,8 +8,8 @@ import Testing
 
 @testable import FMData
 
-/// What a live query over a database without notifications can fall into. That a batch whose answers are lost writes each row once
-/// is shown in `BatchTests`.
+/// The traps for a live query over a database without notifications. `BatchTests` shows that a batch whose answers are
+/// lost writes each row once.
 @Suite(.timeLimit(.minutes(15))) struct LiveTrapTests {
     private static let stamps = DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)", reconcile: 3))
 
@@ -19,7 +19,7 @@ import Testing
             let values = await harbour.watch(query)
             try await harbour.edit(1, ["Name": "A"])
             await harbour.look(query)
-            // The host's clock has not moved.
+            // The host's clock has not moved since.
             try await harbour.edit(2, ["Name": "B"])
             await harbour.look(query)
             await harbour.look(query)
@@ -30,7 +30,7 @@ import Testing
 
     @Test func lateAndBackwardStamps() async throws {
         try await Harbour.run { harbour in
-            // A field that whoever writes fills by hand.
+            // A field that every writer fills by itself.
             let options = DataAPI.LiveOptions(watch: .stamp("Written", scan: "Ships (ids)", reconcile: 4))
             func stamp(_ seconds: Double) -> FieldValue {
                 FieldValue(
@@ -49,7 +49,7 @@ import Testing
             await harbour.look(query)
             try await insert("Very late", -300)
             for _ in 0..<4 { await harbour.look(query) }
-            // One whose clock is wrong by decades must not hide what comes after it.
+            // A record whose writer's clock is wrong by decades must not hide the records after it.
             try await insert("From the future", 65 * 365 * 86_400)
             await harbour.look(query)
             try await insert("After it", 1)
@@ -70,7 +70,7 @@ import Testing
             let values = await harbour.watch(query)
             harbour.clock.advance(by: .seconds(-3600))
             try await harbour.edit(2, ["Name": "B"])
-            // Its stamp lies before the mark: it shows with the next reconciliation.
+            // Its stamp is earlier than the mark, so it shows with the next reconciliation.
             for _ in 0..<4 { await harbour.look(query) }
             expectNoDifference(values.values.dropFirst().map { $0.changes.updated.map(\.record.recordId) }, [[2]])
             values.cancel()
@@ -160,7 +160,7 @@ import Testing
             for _ in 0..<3 { await harbour.look(query) }
             expectNoDifference(values.values.map(\.ids), [[1, 2, 3]])
             expectNoDifference(values.completionIfAny == nil, true)
-            // It goes on.
+            // The query continues.
             try await harbour.delete(1)
             await harbour.look(query)
             expectNoDifference(values.values.last?.ids, [2, 3])
@@ -168,16 +168,16 @@ import Testing
         }
     }
 
-    /// A find that is never answered is no work of the host: the poll fails by its own limit, and after the next one the pause is what
-    /// it always is.
+    /// Waiting for an answer that never comes does not count as work of the host. The poll fails by its own limit, and
+    /// the pause after the next poll is as long as usual.
     @Test func oneAnswerThatIsLostMakesNoLongPause() async throws {
         try await Harbour.run { harbour in
-            // So that a poll waits for a tenth of a second.
+            // With this limit a poll waits a tenth of a second for an answer.
             let query = harbour.inOslo.timeouts { $0.firstByte = .milliseconds(1_200) }
                 .live(DataAPI.LiveOptions(every: .milliseconds(200) ... .milliseconds(400)))
             let values = Harbour.Values()
             query.subscribe(values)
-            // On a busy machine that may not be enough at first. While a poll is under way no time passes.
+            // On a busy machine that may be too short at first. While a poll is under way no time passes.
             func untilAtRest(_ count: Int) async {
                 await until {
                     if case .failing = query.statusNow, let next = harbour.time.alarms.first {
@@ -192,7 +192,7 @@ import Testing
             harbour.sandbox.inject(.holdAnswer, on: .find)
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()
-            // A time for which no host has worked, shorter than any pause after a failure.
+            // A time in which the host has not worked, shorter than any pause after a failure.
             harbour.time.advance(by: .milliseconds(400))
             await until { if case .looking = query.statusNow { false } else { true } }
             await untilAtRest(2)
@@ -303,7 +303,7 @@ import Testing
             harbour.sandbox.inject(.holdAnswer, on: .find)
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()
-            // The look was carried out, and its answer says what was before this: nobody hears of it.
+            // The poll was executed before this edit, so its answer is out of date: no subscriber receives it.
             _ = try await harbour.ships.edit(1, ["Name": "Draken"]).firstValue()
             harbour.sandbox.releaseAnswers()
             await values.valueCount(atLeast: 2)
@@ -329,9 +329,9 @@ import Testing
                 if round == 9 { try await harbour.delete(4) }
                 await harbour.look(query)
             }
-            // One more for each record that had to be looked for: it was asked for by its id.
+            // The record that a poll missed was asked for by its id, which this number does not include.
             expectNoDifference(harbour.requests, before + 20)
-            // The one that edits.
+            // The login of the client that edits.
             expectNoDifference(harbour.sandbox.counters.logins, logins + 1)
             expectNoDifference(many.map(\.values.count), Array(repeating: 21, count: 99))
             slow.request(.max(1))
@@ -349,7 +349,7 @@ import Testing
         }
     }
 
-    // MARK: Further
+    // MARK: Cursors, other files and failures
 
     @Test func aCursorTellsWhatHappenedMeanwhile() async throws {
         try await Harbour.run { harbour in
@@ -370,7 +370,7 @@ import Testing
             try await harbour.delete(1)
             try await harbour.edit(2, ["Name": "Draken"])
             let id = try await harbour.insert("Skibladner")
-            // The token is dead, too.
+            // The session has expired, too.
             harbour.clock.advance(by: .seconds(16 * 60))
 
             let second = Events()
@@ -387,7 +387,7 @@ import Testing
         }
     }
 
-    /// One false answer is no reason to throw a copy away.
+    /// A single false answer must not remove records from a copy.
     @Test(arguments: [401, 101], [3, 30]) func aFalseFirstAnswerRemovesNothingFromACopy(
         code: Int,
         ships: Int
@@ -424,7 +424,7 @@ import Testing
         }
     }
 
-    /// What others were told before is no answer to somebody who comes back.
+    /// A value that other subscribers already have is no answer to a subscriber with a cursor.
     @Test func whoComesBackWithACursorWaitsForALook() async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()
@@ -438,7 +438,8 @@ import Testing
             let events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
             harbour.ships.changes(of: harbour.inOslo, since: cursor).subscribe(events)
             await events.valueCount(atLeast: 1)
-            // The fourth came while nobody looked, and nothing is to be told.
+            // The fourth record was inserted between two polls. The cursor contains it already, so there is no change
+            // to report.
             expectNoDifference(id, 4)
             guard case .ready(let reached) = events.values[0] else {
                 Issue.record("\(events.values)")
@@ -463,14 +464,14 @@ import Testing
             await harbour.look(query)
             let before = harbour.requests
             for _ in 0..<3 { await harbour.look(query) }
-            // The stamps of the query's own records, and how many of them there are.
+            // One request for the stamps of the query's own records, and one for their number.
             expectNoDifference(harbour.requests, before + 3 * 2)
             expectNoDifference(values.values.count, 1)
             values.cancel()
         }
     }
 
-    /// The events until it is ready, and the cursor.
+    /// Returns the events until `ready`, and the cursor.
     private static func follow(
         _ harbour: Harbour,
         _ found: DataAPI.FoundSet<Ship>? = nil,
@@ -492,7 +493,7 @@ import Testing
         try await Harbour.run { harbour in
             try await harbour.edit(1, ["Name": "Draken"])
             let cursor = await Self.follow(harbour).cursor
-            // A backup in which the edit has not happened.
+            // A backup without that edit.
             harbour.sandbox.reset()
             let events = await Self.follow(harbour, since: cursor).events
             guard case .reset(.otherFile) = events[0], case .snapshot = events[1] else {
@@ -502,7 +503,7 @@ import Testing
         }
     }
 
-    /// The backup gives an id out again, in an equal version.
+    /// The backup assigns an id again, in an equal version.
     @Test func aCursorOfAFileWithOtherRecordsUnderItsIDsBeginsAnew() async throws {
         try await Harbour.run { harbour in
             _ = try await harbour.insert("Draken")
@@ -517,7 +518,7 @@ import Testing
         }
     }
 
-    /// The backup gives an id out again, in an equal version, and nobody is away meanwhile.
+    /// The backup assigns an id again, in an equal version, while the query is running.
     @Test(arguments: [DataAPI.LiveWatch.automatic, .reread, .scan("Ships (ids)"), .log("Log", serial: "Serial")])
     func aBackupThatIsRestoredWhileAQueryRunsIsShownAsItIs(watch: DataAPI.LiveWatch) async throws {
         try await Harbour.run { harbour in
@@ -536,7 +537,7 @@ import Testing
         }
     }
 
-    /// Between two sessions, too: calculations that are not stored.
+    /// Unstored calculations change without a commit. That does not count as another file, even with a new session.
     @Test func whatChangesWithoutACommitIsNoOtherFile() async throws {
         struct Freight: LayoutRecord {
             static let layout = "Ships"
@@ -576,7 +577,7 @@ import Testing
         }
     }
 
-    /// A row that came to a ship's crates while nobody listened does not move the ship's modId.
+    /// A row that was added to a ship's crates while no subscriber was there does not change the ship's modId.
     @Test(arguments: [DataAPI.LiveRelated.reread(every: 3), .watch(layout: "Crates")])
     func whatIsRelatedIsToldAfterACursor(
         related: DataAPI.LiveRelated
@@ -636,7 +637,7 @@ import Testing
         }
     }
 
-    /// Each of these ended a query for good when it came twice in a row, or once.
+    /// Each of these faults used to end a query for good when it came twice in a row, or once.
     @Test(
         arguments: [
             .error(FileMakerError(105)), .error(FileMakerError(102)), .error(FileMakerError(952)), .html(status: 401),
@@ -653,19 +654,19 @@ import Testing
             query.refresh()
             await until {
                 if case .waiting = query.statusNow { return values.values.count == 2 }
-                // Looks that fail come again with growing pauses.
+                // Polls that fail are repeated with growing pauses.
                 if case .failing = query.statusNow { harbour.time.advance(by: .seconds(8)) }
                 return false
             }
             expectNoDifference(values.values.map(\.ids.count), [3, 4])
             expectNoDifference(values.completionIfAny == nil, true)
-            // Of tokens that were refused in vain the sandbox keeps the sessions.
+            // The sandbox still has the sessions whose tokens the fault has refused.
             harbour.sandbox.expireSessions()
             values.cancel()
         }
     }
 
-    /// The status tells at once, and the query ends when it has held for a minute.
+    /// The status has the error at once, and the query fails when the error has lasted for a minute.
     @Test(arguments: ["no such script", "no JSON"]) func aScriptThatCannotAnswerEndsIt(script: String) async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live(DataAPI.LiveOptions(watch: .script(script)))
@@ -689,7 +690,7 @@ import Testing
         }
     }
 
-    /// The status tells at once, and the query ends when it has held for a minute.
+    /// The status has the error at once, and the query fails when the error has lasted for a minute.
     @Test(arguments: [9, 200, 960, 1708]) func whatTheHostGoesOnRefusingEndsIt(code: Int) async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()
@@ -714,7 +715,7 @@ import Testing
         }
     }
 
-    /// A question that is never answered costs half a minute, and the status says so from the beginning.
+    /// A request that is never answered costs half a minute, and the status says so from the beginning.
     @Test func anAnswerThatNeverComesIsWaitedForAsLongAsTheStatusSays() async throws {
         try await Harbour.run {
             $0.timeouts.firstByte = .seconds(120)
@@ -769,7 +770,8 @@ import Testing
             harbour.sandbox.releaseAnswers()
             _ = try await record
             await until { query.isAtRest }
-            // The shortest is 5 seconds, and half as much more after a look that has found nothing; a tenth more by chance.
+            // The shortest pause is 5 seconds. It is half as long again after a poll without changes, and up to a tenth
+            // longer by jitter.
             let pause = query.timeToNextLook(at: harbour.time.now)
             #expect(pause < .milliseconds(8300), "\(pause)")
             values.cancel()

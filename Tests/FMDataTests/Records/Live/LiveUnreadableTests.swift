@@ -8,9 +8,9 @@ import Testing
 
 @testable import FMData
 
-/// What becomes of live queries whose records cannot all be decoded.
+/// Live queries over records that cannot all be decoded.
 @Suite(.timeLimit(.minutes(10))) struct LiveUnreadableTests {
-    /// A ship whose port has a number.
+    /// A ship whose port has to be a number.
     private struct Berthed: LayoutRecord {
         static let layout = "Ships"
 
@@ -41,7 +41,7 @@ import Testing
         DataAPI.LiveOptions(watch: .log("Log", serial: "Serial", reconcile: 1)),
     ]
 
-    /// Ships in berths 1 to 3.
+    /// Runs a test with ships in berths 1 to 3.
     private static func run(_ body: (Harbour, DataAPI.TypedLayout<Berthed>) async throws -> Void) async throws {
         try await Harbour.run { harbour in
             for id in 1...3 { try await harbour.edit(id, ["Port": "\(id)"]) }
@@ -71,7 +71,7 @@ import Testing
             expectNoDifference(values.values[0].unreadable.map(\.failure.rawValue), ["\"Oslo\""])
             expectNoDifference(values.values[0].changes.unreadable.map(\.recordId), [2])
 
-            // Another one while it runs, which comes back.
+            // Another record becomes unreadable while the query runs, and then readable again.
             try await harbour.edit(3, ["Port": "Bergen"])
             await harbour.look(query)
             await values.valueCount(atLeast: 2)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// Who makes a live query look before its time, and who does not.
+/// What makes a live query poll before its time, and what does not.
 @Suite(.timeLimit(.minutes(15))) struct LiveWakeTests {
     private static func hint(
         _ database: String = "Harbour",
@@ -84,7 +84,7 @@ import Testing
         expectNoDifference(sea.looks, 1)
         registry.changed(Self.hint(rowIDs: [1]))
         expectNoDifference(sea.looks, 2)
-        // Which records is not known, or what a record is has changed.
+        // The hint does not say which records have changed, or the schema has changed.
         registry.changed(Self.hint(table: nil))
         registry.changed(Self.hint(rowIDs: [2], isSchema: true))
         expectNoDifference(sea.looks, 4)
@@ -117,10 +117,10 @@ import Testing
             }
             let quiet = counts()
             await harbour.look(query)
-            // The log was asked, and nothing else.
+            // The log was requested, and nothing else.
             expectNoDifference(counts(), [quiet[0] + 1, quiet[1]])
 
-            // Somebody at FileMaker Pro: the file logs it.
+            // A user of FileMaker Pro edits a record: the file logs it.
             try harbour.sandbox.editRecord(2, ["Name": "Draken"], ofTable: "Ships", inDatabase: "Harbour")
             await harbour.look(query)
             expectNoDifference(values.values.last?.changes.updated.map(\.record.fieldData.name), ["Draken"])
@@ -129,7 +129,7 @@ import Testing
             expectNoDifference(values.values.last?.changes.removed.map(\.recordId), [3])
             expectNoDifference(values.values.last?.changes.removed.map(\.reason), [.deleted])
 
-            // A direct write is not logged, and shows all the same, later.
+            // A write through the Data API is not logged. It shows all the same, later.
             try await harbour.delete(1)
             for _ in 0..<4 { await harbour.look(query) }
             expectNoDifference(values.values.last?.ids, [2])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// How often the live queries of a server may look.
+/// How often the live queries of a server may poll.
 @Suite struct LookBudgetTests {
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
@@ -72,7 +72,7 @@ import Testing
         expectNoDifference(turns.value, [1, 2])
         time.advance(by: .seconds(1))
         expectNoDifference(turns.value, [1, 2])
-        // A view of the server has the same budget.
+        // A view of the server has the same poll rate limit.
         expectNoDifference(server.tagged("nightly").looks === server.looks, true)
         time.advance(by: .seconds(2))
         expectNoDifference(turns.value, [1, 2, 3])

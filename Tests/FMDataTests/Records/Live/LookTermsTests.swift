@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// As what and for how long a look asks, and what its failures mean.
+/// For which account and with which time limit a poll makes its calls, and what their failures mean.
 @Suite struct LookTermsTests {
     private typealias Failure = PollerStateMachine.Failure
 
@@ -35,9 +35,9 @@ import Testing
         }
         let ends: [(seconds: Int64, Subscribers.Completion<FMRest.APIError>?)] = [
             (2, .finished), (3, .failure(FMRest.APIError(.network, reason: "broke"))),
-            // The body came too slowly: the host was at it.
+            // The body came too slowly: the host was working.
             (4, .failure(timeout(.tooSlow, .answered))),
-            // Nothing came, or nobody wanted it any more.
+            // No answer came, nothing was sent, or the call was cancelled.
             (100, .failure(timeout(.firstByteTimeout, .unknown))), (100, .failure(timeout(.queueTimeout, .notSent))),
             (100, nil),
         ]
@@ -50,7 +50,7 @@ import Testing
             }
             let values = TrackingSubscriber<Int, FMRest.APIError>()
             exchange.subscribe(values)
-            // It waits for a connection, and is written a second time since the first one was dead.
+            // The request waits for a connection, and is written a second time because the first connection was closed.
             time.advance(by: .seconds(30))
             begin()
             time.advance(by: .seconds(30))
@@ -58,14 +58,14 @@ import Testing
             time.advance(by: .seconds(seconds))
             if case .finished? = end { answer.send(1) }
             if let end { answer.send(completion: end) } else { values.cancel() }
-            // What passes between two calls is nobody's work.
+            // Time between two calls is not the host's work.
             time.advance(by: .seconds(60))
         }
         expectNoDifference(meter.work, TimeAmount.seconds(9))
         expectNoDifference(calls.withLockedValue(\.self), ends.flatMap { _ in [1, 0] })
     }
 
-    /// What is done with an answer begins before its call has ended.
+    /// An answer is handled before its call has ended, so the call's work must count by then.
     @Test func workThatHasNotEndedCounts() {
         let time = ManualTime()
         let meter = LookMeter(now: time.sessionTime.now) { _ in }
@@ -102,7 +102,7 @@ import Testing
                 )
             )
         }
-        // What passes by itself, and what says nothing of the query.
+        // Temporary states, and errors that say nothing about the query.
         for code in [802, 812, 301, 952, 112] as [FileMakerErrorCode] {
             expectNoDifference(failure(.fileMaker, code, status: 500), .passing, "\(code)")
         }
@@ -110,7 +110,7 @@ import Testing
         expectNoDifference(failure(.notDataAPI, status: 502), .passing)
         expectNoDifference(failure(.tokensRefused, status: 401), .passing)
         expectNoDifference(failure(.timeout, nil, .firstByteTimeout), .silence)
-        // What somebody may be working on.
+        // A developer may be changing the file at this moment.
         for code in [102, 104, 105, 106] as [FileMakerErrorCode] {
             expectNoDifference(failure(.fileMaker, code, status: 500), .refusal, "\(code)")
         }
@@ -121,7 +121,7 @@ import Testing
             expectNoDifference(failure(.fileMaker, code, status: 401), .refusal, "\(code)")
         }
         expectNoDifference(failure(.script, 212, status: 200), .refusal)
-        // What would lock the account, and what no host can change.
+        // Errors that would lock the account if repeated, and errors that no host can change.
         for code in [210, 211, 212, 213, 214] as [FileMakerErrorCode] {
             expectNoDifference(failure(.fileMaker, code, status: 401), .final, "\(code)")
             expectNoDifference(failure(.fileMaker, code, status: 500), .final, "\(code)")

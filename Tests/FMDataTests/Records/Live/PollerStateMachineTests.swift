@@ -4,11 +4,12 @@ import Testing
 
 @testable import FMData
 
-/// When a live query looks: scripts of events and actions.
+/// When a live query polls: sequences of events, and the actions that follow.
 @Suite struct PollerStateMachineTests {
     private typealias Action = PollerStateMachine.Action
 
-    /// A machine and its clock: jitter is in the middle, so that pauses are as long as they are said to be.
+    /// A state machine with a clock. The jitter is in the middle of its range, so that pauses have their nominal
+    /// length.
     private struct Script {
         var machine: PollerStateMachine
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -26,7 +27,7 @@ import Testing
             )
         }
 
-        /// Begins the look that is due.
+        /// Begins the poll that is due.
         mutating func begin() { _ = machine.turnCame(now) }
 
         mutating func looked(
@@ -53,7 +54,7 @@ import Testing
             )
         }
 
-        /// The time passes until the alarm that was set.
+        /// Lets this time pass and fires the alarm.
         mutating func ring(_ seconds: Int64) -> [Action] {
             now = now + .seconds(seconds)
             return machine.alarmRang(now, jitter: 1)
@@ -63,7 +64,7 @@ import Testing
             machine.failed(failure, now, jitter: 1)
         }
 
-        /// A call of the look has its session, and another one its answer.
+        /// Lets this time pass, after which this many calls of the poll have a session and no answer.
         mutating func progressed(calls: Int, after amount: TimeAmount = .zero) -> [Action] {
             now = now + amount
             return machine.progressed(calls: calls, now)
@@ -105,7 +106,7 @@ import Testing
         script.begin()
         let actions = script.looked(hasChanges: true, after: .seconds(8))
         expectNoDifference(actions, [.accept(removing: []), .tellOfRest(.seconds(80)), script.alarm(in: .seconds(80))])
-        // Told once.
+        // The long pause is reported once.
         _ = script.ring(80)
         script.begin()
         expectNoDifference(script.looked(after: .seconds(8)), [.accept(removing: []), script.alarm(in: .seconds(80))])
@@ -142,7 +143,8 @@ import Testing
         )
     }
 
-    /// In a table that never stands still: other ones each time, and what is there has only moved.
+    /// In a table that changes constantly, records that were not found may only have moved. Some are asked for, other
+    /// ones each time.
     @Test func ofWhatATornLookHasNotFoundSomeAreAskedFor() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
@@ -211,7 +213,7 @@ import Testing
         script.begin()
         expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
         script.begin()
-        // They are back: the first look was wrong, and nobody is told of anything.
+        // The records are back: the first poll was wrong, and no subscriber receives anything.
         expectNoDifference(script.looked(held: 2).first, .accept(removing: []))
     }
 
@@ -235,7 +237,7 @@ import Testing
         script.begin()
         expectNoDifference(script.looked(isTorn: true), [.dismiss, .takeTurn])
         script.begin()
-        // A table that never stands still is not looked at without a pause.
+        // A table that changes constantly is not polled without a pause.
         expectNoDifference(script.looked(isTorn: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
     }
 
@@ -293,7 +295,7 @@ import Testing
         expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
     }
 
-    /// A layout that is missing behind a gateway that comes and goes.
+    /// A layout is missing, and the gateway before the host is unreachable from time to time.
     @Test func aRefusalBetweenPassingFailuresEndsItSomeTime() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
@@ -320,7 +322,7 @@ import Testing
             expectNoDifference(script.failed(.passing).contains(.fail), false)
             _ = script.ring(300)
         }
-        // The first that it says when it is back.
+        // The first refusal after the host has become reachable again.
         script.begin()
         expectNoDifference(script.failed(.refusal).contains(.fail), false)
     }
@@ -339,7 +341,7 @@ import Testing
         _ = script.machine.woken()
         expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
         _ = script.ring(1)
-        // Once: the pauses are as long as they were.
+        // Only once: the pauses are as long as before.
         script.begin()
         expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(64))])
     }
@@ -349,14 +351,14 @@ import Testing
         _ = script.machine.subscribed(script.now)
         script.begin()
         _ = script.machine.woken(insists: true)
-        // Who knows that there is news says nothing against it.
+        // A hint that follows does not weaken the refresh.
         _ = script.machine.woken()
         expectNoDifference(script.failed(), [.dismiss, .takeTurn])
         script.begin()
         expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
     }
 
-    /// A script in which nobody wants a value and a look is under way.
+    /// A script without demand in which a poll is under way.
     private func unwanted(_ insists: Bool) -> Script {
         var script = Script()
         _ = script.machine.subscribed(script.now)
@@ -422,7 +424,7 @@ import Testing
             expectNoDifference(script.machine.failingSince, since)
             expectNoDifference(script.ring(pause), [.takeTurn])
         }
-        // What the slowest answer takes decides.
+        // The slowest answer determines the limit.
         for (wait, limit) in [(100, answersWithin == nil ? 960 : 400), (1, 30)] as [(Int64, Int64)] {
             script.begin()
             _ = script.progressed(calls: 1)
@@ -442,7 +444,7 @@ import Testing
         for _ in 0..<1000 {
             expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(30))])
             expectNoDifference(script.progressed(calls: 0, after: .seconds(29)), [.callOffAlarm])
-            // Behind the calls of the program.
+            // The next call of the poll waits behind calls of the program.
             script.now = script.now + .minutes(10)
             expectNoDifference(script.machine.overdue(script.now), nil)
         }
@@ -461,9 +463,9 @@ import Testing
             _ = script.failed(.silence)
             _ = script.ring(300)
         }
-        // At most as long as calls of the program wait.
+        // At most as long as the program's own calls wait.
         expectNoDifference(limits, [10, 20, 40, 80, 120, 120, 120, 120].map { .seconds($0) })
-        // A host that takes long for a look is not asked in vain once more; one that is quick again is not waited for so long.
+        // After a slow poll the limit stays long enough for another one; after a quick poll it is short again.
         script.begin()
         _ = script.looked(after: .seconds(15))
         expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(60))

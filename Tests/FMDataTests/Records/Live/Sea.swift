@@ -4,12 +4,12 @@ import OpenCombine
 
 @testable import FMData
 
-/// A table in memory, looked at by a poller in a time that a test moves on: everything happens on the test's own thread, and no
-/// server is asked.
+/// A table in memory with a poller and a clock that the test advances: everything happens on the test's own thread, and
+/// no server is involved.
 ///
-/// It knows nothing of what a look means. It answers as a host would, page by page, late, wrongly or not at all.
+/// It contains no logic of polls. It answers as a host would, page by page, late, wrongly or not at all.
 final class Sea: @unchecked Sendable {
-    // @unchecked: one thread uses it, the test's.
+    // @unchecked: only the test's thread uses it.
 
     typealias Fields = FieldData
     typealias Findings = PollFindings<Fields>
@@ -28,18 +28,18 @@ final class Sea: @unchecked Sendable {
     private(set) var rows: [Row] = []
     private var lastID = 0
 
-    /// Looks that were begun, those under way, and those among them at the same time at most.
+    /// The number of polls that were begun; below, of those under way, and of the most that were under way at once.
     private(set) var looks = 0
     private(set) var underWay = 0
     private(set) var mostAtOnce = 0
-    /// So many answers to come are failures.
+    /// The number of coming answers that fail.
     var failures = 0
-    /// Whether a look's answer waits for ``release(_:)`` after its first page.
+    /// Whether a poll's answer waits for `release(cut:)` after its first page.
     var holds = false
     private var held: [(findings: [Row], promise: PassthroughSubject<Findings, FMRest.APIError>)] = []
-    /// Whether the table has moved since the first page of what is held.
+    /// Whether the table has changed since the first page of the held answers.
     private var hasMoved = false
-    /// Whether that is noticed.
+    /// Whether the held answers report such a change.
     var noticesMoves = true
 
     private weak var lastPoller: LivePoller<Fields>?
@@ -54,7 +54,7 @@ final class Sea: @unchecked Sendable {
         self.options = options
     }
 
-    /// A tree whose time stands still and whose chances are all even.
+    /// A tree whose clock stands still and whose random numbers are all 0.5.
     static func calm() -> (time: ManualTime, layout: DataAPI.TypedLayout<Fields>) {
         let time = ManualTime()
         var runtime = Runtime()
@@ -69,7 +69,7 @@ final class Sea: @unchecked Sendable {
         return (time, server.addDatabase("Sea").addLayout("Rows").of(Fields.self))
     }
 
-    // MARK: What happens to the table
+    // MARK: Changes of the table
 
     @discardableResult
     func insert(_ text: String, isFound: Bool = true) -> Int {
@@ -92,12 +92,12 @@ final class Sea: @unchecked Sendable {
         hasMoved = true
     }
 
-    /// What the query should show.
+    /// The rows that the query should show.
     var found: [Row] { rows.filter(\.isFound) }
 
     // MARK: The poller
 
-    /// The one poller, made anew when nobody holds it any more.
+    /// The one poller; a new one if the last one has ended or was released.
     var poller: LivePoller<Fields> {
         if let lastPoller, !lastPoller.hasEnded { return lastPoller }
         let poller = LivePoller(poll, options, of: layout.layout)
@@ -105,7 +105,7 @@ final class Sea: @unchecked Sendable {
         return poller
     }
 
-    /// Whether there is one.
+    /// Whether there is a poller.
     var hasPoller: Bool { lastPoller != nil }
 
     var values: AnyPublisher<DataAPI.LiveValue<Fields>, FMRest.APIError> {
@@ -135,12 +135,12 @@ final class Sea: @unchecked Sendable {
         .asLongAsItHolds()
     }
 
-    /// Lets time pass to the next look that is due.
+    /// Lets time pass until the next poll is due.
     func toNextLook() {
         if let next = time.alarms.first { time.advance(by: next) }
     }
 
-    // MARK: Looks
+    // MARK: Polls
 
     var poll: Poll<Fields> {
         Poll(
@@ -166,7 +166,7 @@ final class Sea: @unchecked Sendable {
                 return Just(Self.findings(self.found)).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
             }
             let promise = PassthroughSubject<Findings, FMRest.APIError>()
-            // The first half of the rows is read now, and the others when it is released.
+            // The first half of the rows is read now, the other half when the answer is released.
             self.held.append((Array(self.found.prefix(self.found.count / 2)), promise))
             self.hasMoved = false
             return promise.eraseToAnyPublisher()
@@ -178,7 +178,8 @@ final class Sea: @unchecked Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// Answers what is held: with the rows behind the first half, by their places as they are now.
+    /// Sends the held answers, which end with the rows after the first half, by their current places. With `cut` they
+    /// fail.
     func release(cut: Bool = false) {
         let (released, hasMoved) = (held, hasMoved)
         held = []

@@ -21,22 +21,22 @@ struct Ship: LayoutRecord, Equatable {
     }
 }
 
-/// A file with ships, watched by one client, in whose time nothing happens by itself, and changed by another.
+/// A file with ships. One client watches it, and its clock stands still; another client changes it.
 struct Harbour: Sendable {
     typealias Values = TrackingSubscriber<DataAPI.LiveValue<Ship>, FMRest.APIError>
 
     let sandbox: Sandbox
     let clock: ManualClock
     let time: ManualTime
-    /// The watching client's.
+    /// The database of the watching client.
     let database: DataAPI.Database
-    /// The other client's.
+    /// The layout of the other client.
     let others: DataAPI.TypedLayout<Ship>
 
     var ships: DataAPI.TypedLayout<Ship> { database.layout(Ship.self) }
     var inOslo: DataAPI.FoundSet<Ship> { ships.find { $0(.port) == "Oslo" } }
 
-    /// - Parameter names: of ships in Oslo.
+    /// - Parameter names: the names of the ships, which are all in Oslo.
     static func run(
         _ names: [String] = ["Ask", "Embla", "Fram"],
         client configure: (inout DataAPI.Config) -> Void = { _ in },
@@ -91,7 +91,7 @@ struct Harbour: Sendable {
             accounts: [.init(name: "admin", password: "")]
         )
         solution.addCommitLog()
-        // What the file would answer by ExecuteSQL.
+        // The result that the file would get from ExecuteSQL.
         solution.addScript("Versions") { context in
             try context.find([["Port": "==Oslo"]])
             return .result("[\(context.foundSet.map { "[\($0), 0]" }.joined(separator: ", "))]")
@@ -100,8 +100,8 @@ struct Harbour: Sendable {
         return solution
     }
 
-    /// Returns when no live query is held any more: those that everybody has left are, for a while. Who has delivered the last value
-    /// sets the alarm for that, on another thread, perhaps after the test has moved the clock on.
+    /// Returns when no live query is kept any more. A query without subscribers is kept for its grace period. The
+    /// thread that has delivered the last value sets the alarm for that, perhaps after the test has advanced the clock.
     func untilNothingIsHeld() async {
         await until {
             time.advance(by: .seconds(11))
@@ -109,7 +109,7 @@ struct Harbour: Sendable {
         }
     }
 
-    // MARK: What others do
+    // MARK: Changes by the other client
 
     func insert(_ name: String, port: String = "Oslo") async throws -> Int {
         try await others.create(Ship(name: name, port: port)).firstValue().recordId
@@ -123,24 +123,24 @@ struct Harbour: Sendable {
         _ = try await others.delete(id).firstValue()
     }
 
-    // MARK: Looks
+    // MARK: Polls
 
-    /// Looks that were made by the watching client: requests for records.
+    /// The requests for records by the watching client, which make up its polls.
     var requests: Int {
         let counts = sandbox.counters.requests
         return counts[.getRecords, default: 0] + counts[.find, default: 0]
     }
 
-    /// Lets time pass until the next look, and waits until it has ended.
+    /// Lets time pass until the next poll, and waits until it has ended.
     ///
-    /// - Parameter query: whose status tells.
+    /// - Parameter query: the query whose status is followed.
     func look(_ query: DataAPI.LiveQuery<some RecordFields>) async {
         let before = requests
         time.advance(by: query.timeToNextLook(at: time.now))
         await until { requests > before && query.isAtRest }
     }
 
-    /// Looks now, and waits until it has ended.
+    /// Polls now, and waits until the poll has ended.
     func refresh(_ query: DataAPI.LiveQuery<Ship>) async {
         let before = requests
         query.refresh()
@@ -158,7 +158,7 @@ struct Harbour: Sendable {
 }
 
 extension DataAPI.LiveQuery {
-    /// Whether no look is under way or due at this moment.
+    /// Whether no poll is under way or due at this moment.
     var isAtRest: Bool {
         switch statusNow {
         case .waiting, .failing, .paused, .ended: true
@@ -166,15 +166,15 @@ extension DataAPI.LiveQuery {
         }
     }
 
-    /// Exactly so long: a look that begins while time jumps on seems to take all of that, and the pause after it is ten times as
-    /// long.
+    /// The exact time: a poll that begins while the clock is advanced seems to take the rest of that time, and the
+    /// pause after it is ten times as long.
     func timeToNextLook(at now: NIODeadline) -> TimeAmount {
         guard case .waiting(let until) = statusNow else { return .seconds(300) }
         // A microsecond more than the fractions of a date may have lost.
         return .microseconds(Int64(until.timeIntervalSince(ManualTime.date(of: now)) * 1_000_000) + 1)
     }
 
-    /// What it does now.
+    /// The current status.
     var statusNow: DataAPI.LiveStatus {
         var now = DataAPI.LiveStatus.idle
         _ = status.first().sink { now = $0 }

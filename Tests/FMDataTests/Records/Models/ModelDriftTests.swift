@@ -9,9 +9,9 @@ import Testing
 
 @testable import FMData
 
-/// Layouts that are no longer what a type says: seen in the first answer, and asked for.
+/// Layouts that a type does not match any more: seen in the first answer, and on request.
 @Suite(.timeLimit(.minutes(15))) struct ModelDriftTests {
-    /// A country as it was once: it had a currency, and nobody counted its zones.
+    /// A country as the layout once showed it: with a currency, and without the number of its zones.
     private struct OldCountry: LayoutRecord {
         static let layout = "Countries"
         var code: String
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// As the layout is.
+    /// A country as the layout shows it now.
     private struct Country: LayoutRecord {
         static let layout = "Countries"
         var code: String
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// It cannot be read from the layout.
+    /// A type that cannot be decoded from the layout.
     private struct StrictCountry: LayoutRecord {
         static let layout = "Countries"
         var currency: String
@@ -66,7 +66,7 @@ import Testing
         added: ["ZoneCount"]
     )
 
-    /// A world whose client reports drift, and what it logs from notices on.
+    /// A world whose client reports drift, with the client's log from level notice on.
     private func run(
         _ change: (inout DataAPI.Config) -> Void = { _ in },
         _ body: (World, LogLines) async throws -> Void
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// It alone knows which key a name becomes.
+    /// Only the user's decoder knows which key a name becomes.
     @Test func aDecoderOfTheUsersIsNotWatched() async throws {
         try await run({ $0.decoder = JSONDecoder() }) { world, _ in
             _ = try await world.database.layout(OldCountry.self).all().first().firstValue()
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    // MARK: Telling it
+    // MARK: Reports
 
     private func watch(_ shown: PublishedState<[DataAPI.ModelDrift]>) throws -> ModelWatch {
         var config = DataAPI.Config()
@@ -211,7 +211,7 @@ import Testing
         expectNoDifference(shown.wrappedValue.map(\.layout).sorted(), (layouts + ["the same"]).sorted())
     }
 
-    // MARK: When asked
+    // MARK: On request
 
     @Test func aLayoutSaysWhetherATypeIsCurrent() async throws {
         try await World.run { world in
@@ -222,7 +222,7 @@ import Testing
             let nothing = try await countries.drift(of: Country.self).firstValue()
             let isCurrent = try await countries.isCurrent(Country.self).firstValue()
             expectNoDifference([isOldCurrent, nothing.isEmpty, isCurrent], [false, true, true])
-            // Asking is not seeing.
+            // Drift that was found on request is not added to `modelDrifts`.
             expectNoDifference(world.database.modelDrifts, [])
         }
     }

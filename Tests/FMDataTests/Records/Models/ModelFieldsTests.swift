@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// The fields of a type beside those of a layout, by their names alone.
+/// The fields of a type compared with those of a layout, by their names alone.
 @Suite struct ModelFieldsTests {
     private struct Line: RecordFields {
         var article: String

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Every record, over the wire: all ways to page, and what goes wrong meanwhile.
+/// All records, over the wire: every way to page, and what may happen meanwhile.
 @Suite(.timeLimit(.minutes(15))) struct AllRecordsTests {
     struct Note: LayoutRecord, Equatable {
         static let layout = "Notes"
@@ -19,7 +19,8 @@ import Testing
 
     private typealias Paging = DataAPI.Paging<Note>
 
-    /// Records 1 to `count`, whose numbers are their ids; some have none, and names go the other way round.
+    /// Records 1 to `count`. Their numbers are their ids, except that some have none, and their names sort in reverse
+    /// order.
     static func solution(_ count: Int, withoutNumber: Set<Int> = []) -> Solution {
         var solution = Solution.single(
             fields: [.init("Number", .number), .init("Name")],
@@ -62,7 +63,7 @@ import Testing
             expectNoDifference(Set(records.map(\.recordId)), Set(1...250))
             expectNoDifference(records.count, 250)
             #expect(records.allSatisfy { $0.fieldData.number == $0.recordId })
-            // The key of the last one sorts by the other end.
+            // Sorted by name, the last record comes first.
             let isByName = Self.modes[mode] == .stable(by: .name)
             expectNoDifference(records.map(\.recordId), isByName ? (1...250).reversed() : Array(1...250))
         }
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    /// Whatever is found, and in whatever way it is read.
+    /// This depends neither on the found set nor on the way to page.
     @Test(arguments: modes.indices)
     func pagesTellHowManyRecordsTheTableHas(mode: Int) async throws {
         try await Hosted.run(Self.solution(60)) { database, _ in
@@ -130,7 +131,7 @@ import Testing
             func expect(_ count: Int?, _ found: DataAPI.FoundSet<Note>) async throws {
                 let pages = found.all(Self.modes[mode], pageSize: 100).pages
                 let counts = try await pages.map(\.progress.tableCount).outcome().get()
-                // Records by id come in parts.
+                // Records by id come in chunks, each with the count.
                 expectNoDifference(Set(counts), [count])
             }
             let some = notes.find { $0(.number) <= 20 }
@@ -138,7 +139,7 @@ import Testing
             _ = try await notes.delete(30).firstValue()
             try await expect(59, some)
             try await expect(59, notes.allRecords)
-            // 401 says no number.
+            // 401 comes without a number.
             try await expect(nil, notes.find { $0(.number) == 5_000 })
         }
     }
@@ -181,7 +182,7 @@ import Testing
             expectNoDifference(sandbox.counters.requests[.getRecords], 1)
             subscriber.request(.max(1))
             await until { sandbox.counters.requests[.getRecords] == 2 }
-            // The one ahead is the only one.
+            // Only one page is read ahead.
             await settled { sandbox.counters.totalRequests }
             expectNoDifference(sandbox.counters.requests[.getRecords], 2)
             expectNoDifference(subscriber.values.map(\.recordId), Array(1...6))
@@ -204,7 +205,7 @@ import Testing
             expectNoDifference(database.sessionStatus.leased, 0)
             expectNoDifference(sandbox.sessions.map(\.isInUse), [false])
             sandbox.advanceClock(by: .seconds(600))
-            // The only session is everybody's.
+            // The only session is free for other calls.
             let count = try await notes.count().firstValue()
             expectNoDifference(count, 40)
             sandbox.advanceClock(by: .seconds(600))
@@ -250,9 +251,9 @@ import Testing
         }
     }
 
-    // MARK: What others do meanwhile
+    // MARK: Changes by others meanwhile
 
-    /// Pages one by one, with something done after the first.
+    /// Reads pages one by one, and runs `act` after the first.
     private func pages(
         _ pages: DataAPI.RecordPages<Note>,
         then act: () async throws -> Void
@@ -282,7 +283,7 @@ import Testing
                 if Self.modes[mode] == .offset {
                     [DataAPI.PageDrift(.moved, places: -1)]
                 } else if Self.modes[mode] == .stable(by: .name) {
-                    // By name the new one comes first, and the one that is gone would have come late.
+                    // By name the new record comes first, and the deleted one would have come late.
                     [DataAPI.PageDrift(.moved, places: 1), DataAPI.PageDrift(.gone, places: -1)]
                 } else {
                     []
@@ -430,7 +431,7 @@ import Testing
             let serial = await failure(notes.all(.windows(serial: .name)))
             expectNoDifference(serial?.code, .invalidRequest)
 
-            // One call cannot say it.
+            // One call cannot express this find.
             let split = notes.find { $0(.name).hasWords("n") && $0(.name).begins(with: "n/F") }
             let several = await failure(split.all())
             expectNoDifference(several?.code, .invalidRequest)
@@ -455,25 +456,25 @@ import Testing
             sandbox.inject(fault, on: mode == 0 ? .getRecords : .find)
             subscriber.request(.unlimited)
             guard case .failure(let error) = await subscriber.completion() else {
-                // Three pages by id are one.
+                // By id, the three pages come with one request, before the fault.
                 return #expect((3...5).contains(mode), "it has failed")
             }
             expectNoDifference(error.code, code)
             sandbox.clearFaults()
-            // And it can be asked anew, after a restart with one login.
+            // The records can be read again, after a restart with one login.
             let again = try await ids(all)
             expectNoDifference(again.count, 30)
             #expect(sandbox.counters.logins <= 2)
         }
     }
 
-    /// The answer for "nothing", for a page that is not empty.
+    /// The error that means "no records", for a page that is not empty.
     @Test(arguments: [401, 101], modes.indices)
     func aWrongWordThatNothingIsThereLosesNothing(code: Int, mode: Int) async throws {
         for page in 1..<4 {
             try await Hosted.run(Self.solution(30)) { database, sandbox in
                 let endpoint: Sandbox.Endpoint = mode == 0 ? .getRecords : .find
-                // Before the pages come finds for the ends of the key.
+                // Before the pages, some ways to page find the ends of the key.
                 let probes = [0, 1, 2, 0, 0, 0, 1][mode]
                 sandbox.inject(.error(FileMakerError(code)), on: endpoint, skipping: probes + page)
                 let ids = try await ids(database.layout(Note.self).all(Self.modes[mode], pageSize: 10))
@@ -499,7 +500,7 @@ import Testing
     @Test func pagesGrowAndTheirSizeIsRememberedForTheLayout() async throws {
         try await Hosted.run(Self.solution(3_000)) { database, _ in
             let notes = database.layout(Note.self)
-            // A machine that is held up for half a second makes them smaller, which is right, too.
+            // A machine that stalls for half a second gets smaller pages, which is right, too.
             let sizes = try await notes.all().pages.map(\.records.count).outcome().get()
             expectNoDifference(sizes.reduce(0, +), 3_000)
             expectNoDifference(sizes.first, 100)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// By key: in the order of keys, by windows of serial numbers, and by ids.
+/// Paging by key: in the order of keys, by windows of serial numbers, and by ids.
 @Suite struct KeyPagingTests {
     private static let three: PageKey = .number(3)
 
@@ -51,7 +51,7 @@ import Testing
                 asked == number ? PageAnswer(foundCount: 0) : answer
             }
         )
-        // The first says that nothing is there to begin with.
+        // Question 0 is the count: the wrong answer says that there is nothing to read.
         expectNoDifference(run.ids, number < 1 ? [] : Array(1...30))
     }
 
@@ -66,7 +66,7 @@ import Testing
 
     // MARK: Ends that come too soon
 
-    /// What was counted at the beginning, and was deleted before its page was read.
+    /// Records that were counted at the beginning and deleted before their page was read.
     @Test(arguments: [true, false])
     func recordsThatAreMissingAtTheEndAreTold(hasTextKeys: Bool) {
         var table = PlayedTable(count: 30)
@@ -85,7 +85,7 @@ import Testing
         expectNoDifference(byWindow.drift, [DataAPI.PageDrift(.gone, places: -2)])
     }
 
-    /// A key that was changed so that the record is behind by then.
+    /// A key that was changed so that its record belongs to a page that was read already.
     @Test func recordsThatMovedOutOfTheWayAreTold() {
         let run = PagedRun(StablePaging(), through: PlayedTable(count: 30), size: 10) { table, number in
             if number == 3 { table.rows[14].key = 0 }
@@ -94,7 +94,7 @@ import Testing
         expectNoDifference(run.drift, [DataAPI.PageDrift(.gone, places: -1)])
     }
 
-    /// The same when all of them are gone at once, and where the server does not count nothing can be told.
+    /// The same if all records are deleted at once. If the server does not count, nothing can be reported.
     @Test func anEndBeforeTheFirstPageIsTold() {
         func run(_ strategy: some PagingStrategy, counts: Bool = true, hasTextKeys: Bool = false) -> PagedRun {
             var table = PlayedTable((1...30).map { .init($0, key: $0) }, counts: counts)
@@ -104,7 +104,7 @@ import Testing
             }
         }
         let gone = [DataAPI.PageDrift(.gone, places: -30)]
-        // By key the first page came before that; by window it is the first one that is empty.
+        // By key the first page came before the deletion; by window the first page is already empty.
         expectNoDifference(run(StablePaging()).drift, [DataAPI.PageDrift(.gone, places: -20)])
         expectNoDifference(run(WindowPaging()).drift, gone)
         expectNoDifference(run(StablePaging(), counts: false).drift, [])
@@ -146,7 +146,7 @@ import Testing
             expectNoDifference(run.total, nil)
             expectNoDifference(run.withoutKey, nil)
         }
-        // Here the client itself has counted.
+        // Here the client has counted the ids itself.
         let byID = PagedRun(IDPaging(), through: table, size: 10)
         expectNoDifference(byID.ids, Array(1...25))
         expectNoDifference(byID.total, 25)
@@ -169,7 +169,7 @@ import Testing
             through: table,
             size: 1_000,
             answer: { answer, number in
-                // As a server that was asked for 5,000.
+                // As if the server had been asked for 5,000 records.
                 number > 12 ? PageAnswer(ids: Array(answer.ids.prefix(5_000)), foundCount: answer.foundCount) : answer
             }
         )
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: Texts
 
-    /// FileMaker compares texts word by word, so that no bound of a page can be one.
+    /// FileMaker compares texts word by word, so no text can be the bound of a page.
     @Test func textsAreReadByTheirPlaceInTheOrderOfTheKey() {
         var table = Self.gappy
         table.hasTextKeys = true
@@ -207,7 +207,7 @@ import Testing
         expectNoDifference(run.drift, [])
     }
 
-    /// Inserts before the page move all others on, and do no harm.
+    /// Records inserted before the page shift all others, which does no harm.
     @Test func textsThatComeAndGoMeanwhile() {
         var table = PlayedTable((1...30).map { .init($0, key: $0 * 10) })
         table.hasTextKeys = true
@@ -255,7 +255,7 @@ import Testing
         let table = PlayedTable(keys.enumerated().map { .init($0 + 1, key: $1) })
         let run = PagedRun(WindowPaging(), through: table, size: 10)
         expectNoDifference(run.ids, Array(1...30))
-        // Each empty window is looked at twice, and the next is four times as wide.
+        // Each empty window is asked for twice, and the next one is four times as wide.
         #expect(run.questions.count < 30)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// By place: pages that overlap by a row, and what becomes of them when rows move.
+/// Paging by offset: pages that overlap by a row, and what happens when rows move.
 @Suite struct OffsetPagingTests {
     @Test func pagesOverlapByARow() {
         let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 25), size: 10)
@@ -43,7 +43,7 @@ import Testing
         }
         expectNoDifference(run.ids, Array(1...31))
         expectNoDifference(run.drift, [DataAPI.PageDrift(.moved, places: -1)])
-        // A step back, and on from there.
+        // One step back, and on from there.
         expectNoDifference(
             Array(run.questions.prefix(4)),
             [
@@ -68,7 +68,7 @@ import Testing
             table.insert(order: 15)
             table.insert(order: 85)
         }
-        // 31 lies before what was seen; 32 would, but its place is on the page.
+        // Rows 31 and 32 were inserted among rows that were read already, but the shift puts row 32 on the next page.
         expectNoDifference(run.ids.filter { $0 != 31 && $0 != 32 }, Array(1...30))
         expectNoDifference(run.drift, [DataAPI.PageDrift(.moved, places: 2)])
     }
@@ -117,7 +117,7 @@ import Testing
         var table = PlayedTable(count: 30)
         table.isSorted = true
         let run = PagedRun(OffsetPaging(), through: table, size: 10) { table, number in
-            // Row 3 goes behind row 15.
+            // Row 3 moves behind row 15.
             if number == 1 { table.rows[2].order = 145 }
         }
         expectNoDifference(run.ids, Array(1...30))
@@ -135,7 +135,7 @@ import Testing
             if number == 6 { table.rows.removeAll { (10...60).contains($0.id) } }
         }
         expectNoDifference(run.failure, .placeLost)
-        // What was published had no gap.
+        // The published rows have no gap.
         expectNoDifference(run.ids, Array(1...(run.ids.last ?? 0)))
     }
 

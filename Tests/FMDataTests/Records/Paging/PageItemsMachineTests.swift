@@ -4,9 +4,9 @@ import Testing
 
 @testable import FMData
 
-/// Pages become what is on them, and the next is asked for in time.
+/// Pages are split into their items, and the next page is asked for in time.
 @Suite struct PageItemsMachineTests {
-    /// The steps until it rests, in words.
+    /// The steps until the machine rests, as texts.
     private func steps(_ machine: inout PageItemsMachine<Int>, mayDeliver: Bool = true) -> [String] {
         var steps: [String] = []
         while true {
@@ -34,7 +34,7 @@ import Testing
         expectNoDifference(steps(&machine), ["2"])
         machine.requested(.max(1))
         expectNoDifference(steps(&machine), ["3", "ask"])
-        // One page ahead, and no more.
+        // Only one page is read ahead.
         machine.received(page([5, 6]), from: 0)
         expectNoDifference(steps(&machine), [])
         machine.requested(.max(1))

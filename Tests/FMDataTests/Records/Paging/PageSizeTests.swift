@@ -5,7 +5,7 @@ import Testing
 @testable import FMData
 
 @Suite struct PageSizeTests {
-    /// Full pages that take so long each, and so many bytes.
+    /// The page sizes after full pages of the given duration and bytes per row.
     private func sizes(
         _ count: Int,
         from start: Int = PageSize.initial,
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func thereIsASizeBetween() {
-        // 2 ms a row: 250 rows are as many as may take half a second.
+        // At 2 ms a row, 250 rows take half a second, the most that a page may take.
         let settled = sizes(20) { Int64($0) * 2 }.suffix(5)
         #expect(settled.allSatisfy { 100...260 ~= $0 })
     }
@@ -55,7 +55,7 @@ import Testing
         expectNoDifference(sizes(2, milliseconds: { _ in 0 }, bytesPerRow: 1 << 20), [50, 25])
     }
 
-    /// Where the server sorts everything for each page, smaller ones are only more of them.
+    /// If the server sorts all records for each page, smaller pages only mean that it sorts more often.
     @Test func pagesThatAreSlowWhateverTheirSizeDoNotShrink() {
         expectNoDifference(sizes(4, from: 800) { 2_000 + Int64($0) / 10 }, [400, 800, 800, 800])
     }

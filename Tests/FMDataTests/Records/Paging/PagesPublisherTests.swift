@@ -7,19 +7,19 @@ import Testing
 
 @testable import FMData
 
-/// The publisher's contract, with answers that come when the test says so.
+/// The publisher's contract, with answers that the test sends.
 @Suite(.timeLimit(.minutes(15))) struct PagesPublisherTests {
     private typealias Page = FetchedPage<Int>
     private typealias Answer = PassthroughSubject<Page, FMRest.APIError>
 
-    /// A server of 25 records, each an item of its id.
+    /// A server of 25 records. The item of each is its id.
     private final class Source {
         private(set) var questions: [PageQuestion] = []
         private(set) var answers: [Answer] = []
         private(set) var cancelled = 0
         private(set) var drift: [DataAPI.PageDrift] = []
         var table = PlayedTable(count: 25)
-        /// Answers at once, while it is being asked.
+        /// Whether it answers at once, while it is being asked.
         var isPrompt = false
         let sizes = PageSizes()
 
@@ -47,7 +47,7 @@ import Testing
             return Page(items: answer.ids, answer: answer)
         }
 
-        /// Answers what was asked last.
+        /// Answers the last question.
         func answer() {
             guard let question = questions.last, let answer = answers.last else { return }
             answer.send(page(question))
@@ -179,15 +179,15 @@ import Testing
         expectNoDifference(source.questions.map(\.limit), [100, 50, 25])
         source.answer()
         expectNoDifference(subscriber.values, [Array(1...25)])
-        // It was full, and quick.
+        // The page was full and quick, so the next size is larger.
         expectNoDifference(source.sizes["items"], 37)
     }
 
-    /// A poll is made again as a whole, and what it waited for in vain says nothing of the size.
+    /// A poll is repeated as a whole, and an answer that did not come says nothing about the page size.
     @Test func silenceEndsThePagesOfAPoll() {
         let subscriber = subscriber(.unlimited)
         source.pages(nil, isPoll: true).map(\.items).subscribe(subscriber)
-        // What came too slowly, or was too large, is too much there, too.
+        // An answer that is too slow or too large means a smaller page in a poll as well.
         let slow = HTTPClientError(code: .tooSlow, outcome: .answered)
         source.fail(FMRest.APIError(.timeout, reason: "too slow", underlying: slow))
         source.fail(FMRest.APIError(.responseTooLarge, reason: "too large"))
@@ -200,7 +200,7 @@ import Testing
         expectNoDifference(source.sizes["items"], nil)
     }
 
-    /// Who waits for a session or a connection in vain waits no less for less.
+    /// A call that waits for a session or a connection waits no less for a smaller page.
     @Test func aTimeThatPassedBeforeAnythingWasSentIsAFailure() {
         for outcome in [nil, HTTPClientError(code: .connectTimeout, outcome: .notSent)] {
             let subscriber = subscriber(.unlimited)

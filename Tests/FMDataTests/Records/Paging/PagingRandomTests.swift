@@ -4,16 +4,17 @@ import Testing
 
 @testable import FMData
 
-/// Tables that are changed at random between any two answers.
+/// Tables that change at random between two answers.
 @Suite(.timeLimit(.minutes(15))) struct PagingRandomTests {
-    /// What happens to a table.
+    /// The random changes of a table.
     private struct Weather {
         var random: SeededRandom
-        /// Whether values of the sort field are drawn and edited, not only those of new rows at the end.
+        /// `sorts`: the sort field has random values. `edits`: they are edited. Otherwise rows are only deleted, and
+        /// inserted at the end.
         var sorts = false
         var edits = false
         var hasTextKeys = false
-        /// Rows that were edited in what decides about their place.
+        /// Rows whose sort value was edited.
         var edited: Set<Int> = []
         var start: Set<Int> = []
 
@@ -55,7 +56,7 @@ import Testing
 
     private struct Outcome {
         let run: PagedRun
-        /// Records that were there at the beginning and at the end, and were not moved.
+        /// Records that were there at the beginning and at the end and were not moved.
         let stayed: Set<Int>
     }
 
@@ -91,7 +92,7 @@ import Testing
             expectWhole(outcome(seed, StablePaging()), seed, "stable")
             expectWhole(outcome(seed, StablePaging()) { $0.hasTextKeys = true }, seed, "stable, texts")
             expectWhole(outcome(seed, WindowPaging()), seed, "windows")
-            // The sort order is nothing to them.
+            // These strategies do not depend on the sort order.
             let stormy = outcome(seed, StablePaging()) { ($0.sorts, $0.edits) = (true, true) }
             expectNoDifference(Set(stormy.run.ids).count, stormy.run.ids.count, "stable, seed \(seed): doubled")
         }
@@ -105,8 +106,8 @@ import Testing
         }
     }
 
-    /// Where rows are moved by edits, those that are not may be missed if the last of a page is moved just so far as its place
-    /// is; nothing comes twice, and it always ends.
+    /// If edits move rows, rows that do not move may be missed: the last row of a page may move exactly as far as its
+    /// place shifts. No row comes twice, and paging always ends.
     @Test func nothingComesTwiceHoweverRowsAreMoved() {
         for seed in 0..<UInt64(Effort.of(300, brief: 60)) {
             let outcome = outcome(seed, OffsetPaging()) { ($0.sorts, $0.edits) = (true, true) }
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    /// What moved is told: a page that was torn is no silent matter.
+    /// What moved is reported: an inconsistent page never passes silently.
     @Test func aDeletedRowThatCameIsAlwaysTold() {
         for seed in 0..<UInt64(Effort.of(100, brief: 20)) {
             var random = SeededRandom(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// Events in, steps out: when a page is asked for, how large it is, and what is published of it.
+/// Events in, steps out: when a page is asked for, how large it is, and what of it is published.
 @Suite struct PagingStateMachineTests {
     private typealias Step = PagingStateMachine.Step
 
@@ -28,7 +28,7 @@ import Testing
         PageAnswer(ids: Array(ids), foundCount: count)
     }
 
-    /// As quick as can be.
+    /// Receives an answer that took no time.
     private func receive(_ answer: PageAnswer, _ machine: inout PagingStateMachine) {
         machine.received(answer, bytes: 0, took: .zero)
     }
@@ -120,7 +120,7 @@ import Testing
         )
     }
 
-    /// Each page has the count that came with it, and none where the answer had none.
+    /// Each page has the count of its own answer; none if the answer had none.
     @Test func aPageSaysHowManyRecordsTheTableHas() {
         var machine = machine()
         machine.requested(.unlimited)
@@ -187,7 +187,7 @@ import Testing
         expectNoDifference(steps(&machine), [.ask(.init(part: .having(Array(keys.prefix(50))), limit: 50))])
         machine.failed(isTooMuch: true)
         expectNoDifference(steps(&machine), [.ask(.init(part: .having(Array(keys.prefix(25))), limit: 25))])
-        // In whatever order the server sends them.
+        // The server may send them in any order.
         receive(PageAnswer(ids: (1...25).reversed(), foundCount: 25), &machine)
         expectNoDifference(
             machine.next(),

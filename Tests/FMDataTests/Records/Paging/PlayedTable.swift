@@ -2,13 +2,13 @@ import FMTestSupport
 
 @testable import FMData
 
-/// A table that answers questions as a server does, and may be changed between two of them.
+/// A table that answers questions as a server does, and can be changed between two of them.
 struct PlayedTable {
     struct Row: Equatable {
         let id: Int
         /// `nil` for an empty field.
         var key: Int?
-        /// What the found set is sorted by, if it is.
+        /// The value of the sort field, in case the found set is sorted.
         var order: Int
 
         init(_ id: Int, key: Int? = nil, order: Int = 0) {
@@ -18,12 +18,12 @@ struct PlayedTable {
         }
     }
 
-    /// In the order of their creation.
+    /// The rows in the order of their creation.
     var rows: [Row]
     var isSorted = false
-    /// Whether answers say how many rows there are.
+    /// Whether answers contain the number of rows.
     var counts = true
-    /// Whether the field of the key is one of texts: of two words, and in the order of the numbers in them.
+    /// Whether the key field contains texts: each of two words, in the order of the numbers in them.
     var hasTextKeys = false
     private var lastID: Int
 
@@ -62,7 +62,7 @@ struct PlayedTable {
             return PageAnswer(
                 ids: part.map(\.id),
                 keys: keys(part).map { $0.key.map(pageKey) },
-                // A range beyond the end, or a find without a match, is an error, which says no count.
+                // A range beyond the end or a find without a match is an error, taken by the client for a count of 0.
                 foundCount: counts ? (part.isEmpty ? 0 : found.count) : nil
             )
         }
@@ -85,7 +85,7 @@ struct PlayedTable {
     }
 }
 
-/// What a way to page asked for and published.
+/// The questions, results and failure of one run of a paging strategy.
 struct PagedRun {
     var questions: [PageQuestion.Part] = []
     var ids: [Int] = []
@@ -97,8 +97,8 @@ struct PagedRun {
     /// Pages through a table to the end.
     ///
     /// - Parameters:
-    ///   - change: is called before each answer with the number of the question, and may change the table.
-    ///   - answer: may put another answer in the place of the table's.
+    ///   - change: called before each answer with the number of the question; may change the table.
+    ///   - answer: may replace the table's answer.
     init(
         _ strategy: some PagingStrategy,
         through table: PlayedTable,
@@ -107,7 +107,7 @@ struct PagedRun {
         answer: (PageAnswer, Int) -> PageAnswer = { answer, _ in answer }
     ) {
         var (strategy, table) = (strategy, table)
-        // A way that comes to no end is a failure of the test, and shall not be one without an end.
+        // A strategy that never ends fails the test instead of running forever.
         for number in 0..<5_000 {
             let question = strategy.question(size: size(number))
             questions.append(question.part)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// The rows of one portal of one record, beyond those that come with it.
+/// The rows of one portal of one record, including those that do not come with the record.
 @Suite(.timeLimit(.minutes(15))) struct PortalRowsTests {
     struct Line: DataAPIPortalRecord, Codable, Equatable, Sendable {
         var recordId: Int
@@ -86,7 +86,7 @@ import Testing
             expectNoDifference(articles, (0..<120).map { "a\($0)" })
             expectNoDifference(told.value, [50, 100, 120].map { .init(delivered: $0, total: 120) })
             expectNoDifference(sandbox.counters.requests[.getRecord], 4)
-            // By its object name, and as many as come in a moment.
+            // By its object name, and without a fixed page size.
             let remarks = try await orders.rows(\.notes, of: "1", portal: "Remarks").outcome().get()
             expectNoDifference(remarks.count, 120)
         }

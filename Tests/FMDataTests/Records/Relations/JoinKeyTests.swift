@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// Which keys a host might take for the same, and how they are looked for.
+/// Which keys a host may take for the same, and how they are looked up.
 @Suite struct JoinKeyTests {
     private func areAlike(_ one: String, _ other: String) -> Bool {
         JoinKey(.text(one))?.likeness == JoinKey(.text(other))?.likeness
@@ -48,13 +48,14 @@ import Testing
         expectNoDifference(rounds.map(\.owners), [[[0, 4], [2]], [[1]], [[3]]])
     }
 
-    /// To a field of numbers "5 kg" is 5: whose 5 is must not depend on who else is looked for.
+    /// A number field takes "5 kg" for 5. Which record belongs to 5 must not depend on the other keys that are looked
+    /// up.
     @Test func keysThatAFieldOfNumbersTakesForTheSameAreLookedForApart() {
         let rounds = rounds(["5", "5 kg", "5.0", "A5", "7 kg", "5 KG"])
         expectNoDifference(rounds.map(\.keys), [["5", "7 kg"], ["5 kg", "A5"], ["5.0"], ["5 KG"]])
     }
 
-    /// What a record has in the field, and whose it is.
+    /// A record's value in the field, and the keys that it belongs to.
     @Test(
         arguments: [
             (WireValue.literal("5"), [0]), (.text("5"), [0]), (.text("5 kg"), [0]), (.text("5 KG"), [0]),

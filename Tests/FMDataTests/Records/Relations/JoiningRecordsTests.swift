@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Records with those that belong to them, by one find for many keys.
+/// Records joined with their related records, by one find for many keys.
 @Suite(.timeLimit(.minutes(15))) struct JoiningRecordsTests {
     struct Order: LayoutRecord, Equatable {
         static let layout = "Orders"
@@ -59,7 +59,7 @@ import Testing
         )
     }
 
-    /// Records that are there at once, as a page of them is.
+    /// Records that are available at once, like those of a page.
     private func parents<R: RecordFields>(
         _ layout: DataAPI.TypedLayout<R>
     ) async throws -> some Publisher<DataAPI.TypedLayout<R>.Record, FMRest.APIError> {
@@ -120,7 +120,8 @@ import Testing
         }
     }
 
-    /// FileMaker finds text in either case; whose the record is must not depend on who else is looked for.
+    /// FileMaker's finds ignore case. To which key a record belongs must not depend on the other keys that are looked
+    /// up.
     @Test func keysThatTheHostTakesForTheSameAreLookedForApart() async throws {
         let shop = Self.shop(orders: [], customers: [["ID": "1", "Code": "Ada"], ["ID": "2", "Code": "bob"]])
         try await Hosted.run(shop) { database, sandbox in
@@ -141,8 +142,8 @@ import Testing
         }
     }
 
-    /// A field of numbers takes "5 kg" for 5, as a find for it does; what is no number at all is nobody's key. Neither ends the
-    /// join.
+    /// A number field takes "5 kg" for 5, as a find in it does. A text without a number belongs to no record. Neither
+    /// fails the join.
     @Test func anOddKeyEndsNoJoin() async throws {
         try await Hosted.run(Self.shop(orders: [], customers: [["ID": "5"], ["ID": "7"]])) { database, _ in
             let customers = database.layout(Customer.self)
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    /// The other way round: a text among the children's numbers.
+    /// The other way round: a text in the number field of a child.
     @Test func anOddKeyOfAChildEndsNoJoin() async throws {
         let shop = Self.shop(orders: [], customers: [["ID": "5 kg", "Code": "a"], ["ID": "7", "Code": "b"]])
         try await Hosted.run(shop) { database, _ in
@@ -171,7 +172,8 @@ import Testing
         }
     }
 
-    /// A field of numbers is no place for texts, and what a host finds there by one, nobody here knows: each is asked for alone.
+    /// Texts do not belong into a number field, and only the host knows which key finds one. So each key is looked up
+    /// alone.
     @Test func whatIsLikeNoKeyIsLookedForByEachKeyAlone() async throws {
         let shop = Self.shop(
             orders: [],
@@ -204,7 +206,7 @@ import Testing
         }
     }
 
-    /// Values of another server, joined values included.
+    /// Values of another server, including values that are joined already.
     @Test func joinsGoAcrossServersAndOnEachOther() async throws {
         let shop = Self.shop(orders: [["Number": "1", "CustomerID": "7"]], customers: [["ID": "7"]])
         try await Hosted.run(shop) { database, _ in
@@ -225,7 +227,7 @@ import Testing
         }
     }
 
-    // MARK: What cannot be told
+    // MARK: Missing keys and drift
 
     @Test func aRecordThatDoesNotShowItsKeyIsAFailureAndNotLeftOut() async throws {
         struct Coded: LayoutRecord {
@@ -267,7 +269,7 @@ import Testing
             _ = try await orders.delete(still.children[0].recordId).firstValue()
             sandbox.releaseAnswers()
             await reading.completion()
-            // The 21st has moved up to a page that was read, and is found there.
+            // The 21st record has moved up to a page that was read already, and is found there.
             expectNoDifference(reading.values.first?[0].children.map(\.fieldData.number), Array(1...25))
             expectNoDifference(reading.values.first?[0].hasDrifted, true)
         }
@@ -318,7 +320,7 @@ import Testing
         }
     }
 
-    /// Values that come one by one and never end: each turn is a find, and nobody waits for a full group.
+    /// Values that come one by one and never end: each one is looked up at once, without waiting for a full group.
     @Test func valuesThatComeNowAndThenDoNotWaitForEachOther() async throws {
         let shop = Self.shop(orders: [], customers: (1...4).map { ["ID": "\($0)"] })
         try await Hosted.run(shop) { database, _ in

@@ -42,7 +42,7 @@ struct SavedContact: LayoutRecord, Equatable {
     }
 }
 
-/// The same, without portals and what FileMaker fills in.
+/// The same contact, without portals and without the fields that FileMaker fills in.
 struct PlainContact: LayoutRecord, Equatable {
     static let layout = "Contacts"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// What differs, in FileMaker's sense.
+/// Which values and fields differ in FileMaker's sense.
 @Suite struct FieldSetTests {
     @Test(
         arguments: [

@@ -1,6 +1,6 @@
 @testable import FMData
 
-// Short words for versions of records.
+// Short ways to write versions of records.
 
 extension WireValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     init(stringLiteral value: String) { self = .text(value) }

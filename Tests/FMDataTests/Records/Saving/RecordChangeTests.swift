@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// The difference of two versions of a record, and how it is written.
+/// The difference of two versions of a record, and how it is sent.
 @Suite struct RecordChangeTests {
     private let base = RecordImage(
         ["Name": "Ada", "City": "London"],
@@ -79,7 +79,7 @@ import Testing
         )
         let nameless = RowImage(nil, ["L::Kind": "x"])
         #expect(reason { base, _ in base.portals[0].rows = [nameless] }?.contains("no recordId") == true)
-        // They may be read, and be there, as long as they stay as they are.
+        // Such rows may be read and kept, as long as they do not change.
         #expect(
             reason { base, mine in
                 base.portals[0].rows = [nameless]
@@ -130,7 +130,7 @@ import Testing
                 ]
             )
         )
-        // Who does not say how many there are may have more.
+        // Without the portal's info there may be more rows.
         expectNoDifference(try image(Portals(lines: []), nil).portals.map(\.isWhole), [false])
         expectNoDifference(try image(nil, nil).portals, [])
     }

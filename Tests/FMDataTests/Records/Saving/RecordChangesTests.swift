@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Writing fields without a record that was read: what is set travels, and nothing else.
+/// Writing fields of a record that was not read before: only the fields that were set are sent.
 @Suite(.timeLimit(.minutes(15))) struct RecordChangesTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -64,7 +64,7 @@ import Testing
         try await run { people in
             let made = try await people.create(Person.Changes(name: "Mary", balance: 3)).firstValue()
             let mary = try await people.record(made.recordId).firstValue().fieldData
-            // It enters an id by itself.
+            // FileMaker enters an id by itself.
             let id = try #require(mary.id)
             expectNoDifference(mary, Person(id: id, name: "Mary", city: "", balance: 3))
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// What every publisher promises, for those that save.
+/// The contract of every publisher, for those that save.
 @Suite(.timeLimit(.minutes(15))) struct SaveContractTests {
     private typealias Saved = TrackingSubscriber<DataAPI.Saved<PlainContact>, FMRest.APIError>
 
@@ -53,7 +53,7 @@ import Testing
             let second = Saved()
             save.subscribe(second)
             #expect(await second.completion().isFinished)
-            // The first has done it already.
+            // The first save has written it already.
             expectNoDifference(second.values.map(\.outcome), [.alreadyThere])
         }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Rows of portals in a save.
+/// Portal rows in a save.
 @Suite(.timeLimit(.minutes(15))) struct SavePortalTests {
     typealias Phone = SavedContact.Phone
 
@@ -51,12 +51,12 @@ import Testing
             let last = try await people.save(draft).firstValue()
             expectNoDifference(last.record.portalData?.phones.map(\.number), ["5", "+44 20 7946 0002", "new 5"])
             expectNoDifference(last.record.portalData?.phones.map(\.modId), [4, 0, 3])
-            // Not one of them was refused on the way.
+            // None of the writes was refused.
             expectNoDifference(world.sandbox.counters.requests[.editRecord], 4)
         }
     }
 
-    /// Somebody else changes the first phone.
+    /// Changes the first phone as another client.
     private func disturb(_ world: World, _ fields: FieldData) async throws {
         _ = try await world.database.addLayout("Phones").editRecord(fields, recordId: 1).firstValue()
     }
@@ -92,7 +92,7 @@ import Testing
                 expectNoDifference(conflict?.contested.map(\.row), [row])
                 expectNoDifference(conflict?.contested.map(\.theirs), ["theirs"])
             }
-            // Nothing of it has been written.
+            // Nothing of the save was written.
             expectNoDifference(world.sandbox.counters.executedWrites, 1)
             let saved = try await people.save(draft, onConflict: .mine).firstValue()
             expectNoDifference(saved.record.portalData?.phones[0].number, "mine")
@@ -145,7 +145,7 @@ import Testing
             _ = try await people.save(draft).firstValue()
             expectNoDifference(numbers(world).count, 72)
 
-            // All that the program has seen are read again, however many.
+            // All rows that the program has seen are read again, however many there are.
             var whole = try await people.record(1, portals: [PortalRequest(name: "Phones", limit: 500)]).firstValue()
                 .draft()
             expectNoDifference(whole.portals?.phones.count, 71)
@@ -168,7 +168,7 @@ import Testing
             var next = saved.draft()
             next.portals?.phones.append(Phone(kind: "home", number: "newer"))
             world.sandbox.inject(.reset, on: .editRecord)
-            // Rows alone are guarded by nothing: it may still be on its way.
+            // A write of rows alone is guarded by no modId, so the first attempt may still be under way.
             let error = await people.save(next).awaitSingleResult().failure
             expectNoDifference(error?.outcomeIsUnknown, true)
             expectNoDifference(world.sandbox.counters.executedWrites, 1)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import FMData
 
-/// Saves against a host on which somebody else works, and whose answers get lost: before the write, after it, or so that it is
-/// carried out late.
+/// Saves against a host on which another client works as well, and whose answers get lost: before the write, after it,
+/// or with a write that is executed late.
 @Suite struct SaveRandomWalkTests {
     @Test(arguments: 0..<3_000 as Range<UInt64>)
     func whatWasSavedIsThereOnceAndNothingOfOthersIsLost(seed: UInt64) throws {
@@ -22,7 +22,7 @@ import Testing
         )
         var nextRow = 10
         var nextValue = 100
-        /// What others have written into each field since the save began, by field or row and field.
+        /// The fields that others have written since the save began, by name or by row and name.
         var othersWrote: Set<String> = []
         var isOpenElsewhere = 0
 
@@ -37,7 +37,7 @@ import Testing
                     if row.modId != old.modId { return .modIdMismatch }
                 }
             }
-            // Rows alone leave the record's modId as it is.
+            // Writes of rows alone leave the record's modId as it is.
             if !change.fields.isEmpty { record.modId += 1 }
             for member in change.fields.members { record.fields[member.name] = member.value }
             for row in change.rows {
@@ -59,7 +59,7 @@ import Testing
             return nil
         }
 
-        /// Somebody else changes something.
+        /// Changes something as another client.
         mutating func disturb(_ chance: inout SeededRandom) {
             nextValue += 1
             let value = WireValue.literal("\(nextValue)")
@@ -86,7 +86,7 @@ import Testing
         var chance: SeededRandom
         var host = Host()
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-        /// A write that the host carries out when it likes.
+        /// A write that the host executes at some later time.
         var late: (change: RecordChange, modId: Int)?
         var executed: [RecordChange] = []
         let isQuiet: Bool
@@ -148,10 +148,10 @@ import Testing
             case 0:
                 return machine.refused(.passing, jitter: 0.5, now: now)
             case 1:
-                // Lost on its way.
+                // The request is lost.
                 return machine.refused(.unknownOutcome, jitter: 0.5, now: now)
             case 2:
-                // Its answer is lost.
+                // The answer is lost.
                 execute(change, modId, isOverwriting: isOverwriting)
                 return machine.refused(.unknownOutcome, jitter: 0.5, now: now)
             case 3:
@@ -205,7 +205,7 @@ import Testing
             }
         }
 
-        /// A row is never added twice.
+        /// No row is added twice.
         private func checkAdded() {
             #expect(executed.count(where: \.addsRows) <= 1)
         }

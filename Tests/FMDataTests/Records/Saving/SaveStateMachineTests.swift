@@ -28,11 +28,11 @@ import Testing
         .publish(Ending(outcome: .written, values: values, modId: modId, sent: sent))
     }
 
-    // MARK: What a write failed with
+    // MARK: Failures of a write
 
     @Test func whatPassesIsToldFromWhatLastsByTheOneTable() {
         func refusal(_ error: FMRest.APIError) -> SaveStateMachine.Refusal { .init(error, runsScript: false) }
-        // A connection that was refused, and a time that was over before anything was sent.
+        // A refused connection, and a time limit that passed before anything was sent.
         expectNoDifference(refusal(.init(.network, reason: "")), .passing)
         expectNoDifference(refusal(.init(.timeout, reason: "")), .passing)
         expectNoDifference(refusal(.init(.fileMaker, reason: "", fileMakerCode: .recordInUse)), .passing)
@@ -40,7 +40,7 @@ import Testing
         expectNoDifference(refusal(.init(.invalidRequest, reason: "")), .other)
     }
 
-    // MARK: Without anybody else
+    // MARK: Without other clients
 
     @Test func nothingIsSentWhenNothingDiffers() {
         var save = machine()
@@ -67,7 +67,7 @@ import Testing
         expectNoDifference(save.sent(modId: 5), .read)
         var failing = save
         expectNoDifference(save.found(theirs()), written(.read, 5, change))
-        // It is saved all the same.
+        // It counts as saved all the same.
         expectNoDifference(failing.readFailed(isMissing: false), written(.unconfirmed, 5, change))
     }
 
@@ -98,7 +98,7 @@ import Testing
         for policy: DataAPI.ConflictPolicy in [.fail, .mine, .theirs, .merge] {
             var (save, step) = refused(policy, found: theirs(9))
             expectNoDifference(step, .send(change, modId: 9))
-            // Nothing of theirs is in it, so the draft still says what the record is.
+            // No change of theirs was merged, so the draft still says what the record is.
             expectNoDifference(save.sent(modId: 10), written(.wanted, 10, change))
         }
     }
@@ -308,12 +308,12 @@ import Testing
 
     @Test func whatSomebodyElseChangedMeanwhileIsAConflict() {
         expectNoDifference(unanswered(change, on: base, found: theirs(6, ["a": 3, "b": 1])).1, conflict([both]))
-        // It can be merged like any other.
+        // It can be merged like any other conflict.
         expectNoDifference(
             unanswered(change, on: base, found: theirs(6, ["a": 1, "b": 7])) { $0.policy = .merge }.1,
             .send(change, modId: 6)
         )
-        // But not made anew: it may be in there.
+        // But a closure is not called again: its first change may already be in the record.
         expectNoDifference(
             unanswered(change, on: base, found: theirs(6, ["a": 3, "b": 1])) { $0.isMadeAnew = true }.1,
             conflict([both])
@@ -348,14 +348,14 @@ import Testing
         let alone = RecordChange(rows: [.add(["x": 5])])
         let added = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1]), RowImage(9, ["x": 5, "y": 1])])
         expectNoDifference(unanswered(alone, on: base, found: added).1, written(.read, 4, alone))
-        // Nothing would tell the server that the first attempt came late.
+        // Without a modId the server could not refuse the second attempt if the first arrives late.
         expectNoDifference(unanswered(alone, on: base, found: base).1, .fail(.asSent))
         let guarded = RecordChange(fields: ["a": 2], rows: alone.rows)
         expectNoDifference(unanswered(guarded, on: base, found: base).1, .send(guarded, modId: 4))
-        // Carried out, and changed by somebody since.
+        // The write was carried out, and another client has changed the record since.
         let since = RecordImage(7, ["a": 3], added.portals[0].rows)
         expectNoDifference(unanswered(guarded, on: base, found: since).1, written(.read, 7, guarded))
-        // It may be among the rows that the answer does not show.
+        // The row may be among those that the answer does not show.
         let part = RecordImage(7, ["a": 3], [RowImage(7, ["x": 1])], isWhole: false)
         if case .fail(.conflict) = unanswered(guarded, on: base, found: part, { $0.policy = .mine }).1 {
         } else {

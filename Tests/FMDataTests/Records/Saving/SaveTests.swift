@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Changes of records against the sandbox, where somebody else is at work as well.
+/// Changes of records in the sandbox, on which another client works as well.
 @Suite(.timeLimit(.minutes(15))) struct SaveTests {
     private func stored(_ world: World, _ id: Int = 1) -> [String: String] {
         world.sandbox.records(ofTable: "Contacts", inDatabase: "World")?.first { $0.recordId == id }?.values ?? [:]
@@ -44,7 +44,7 @@ import Testing
             expectNoDifference(saved.record.fieldData.city, "Paris")
             expectNoDifference(stored(world)["Balance"], "1815.12")
             expectNoDifference(stored(world)["City"], "Paris")
-            // What follows by itself is not in the answer.
+            // The answer does not contain calculations, so this one is out of date.
             expectNoDifference(saved.record.fieldData.label, "Ada Lovelace, London")
             let after = saved.draft()
             expectNoDifference(after.base.modId, 1)
@@ -84,7 +84,7 @@ import Testing
             var draft = try await people.record(1).firstValue().draft()
             draft.fields["City"] = "Paris"
             draft.fields["Balance"] = "1815.120"
-            // Which removes it from the value, and leaves the field alone.
+            // This removes the field from the value, and does not change it in the record.
             draft.fields["Email"] = nil
             let saved = try await people.save(draft).firstValue()
             expectNoDifference(saved.sentFields, ["City"])
@@ -101,7 +101,7 @@ import Testing
             #expect(content != nil)
             var draft = try await people.record(1).firstValue().draft()
             draft.city = "Paris"
-            // The container's URL is another one each time; that is nobody's change.
+            // The container's URL is another one in each answer, which does not count as a change.
             _ = try await somebodyElse(world).layout.editRecord(["Name": "Ada Lovelace"], recordId: 1).firstValue()
             let saved = try await people.save(draft, onConflict: .merge).firstValue()
             expectNoDifference(saved.sentFields, ["City"])
@@ -165,7 +165,7 @@ import Testing
             expectNoDifference(saved.modId, 1)
             expectNoDifference(saved.record.modId, 0)
             expectNoDifference(saved.record.fieldData.city, "Paris")
-            // The next save finds out what is there.
+            // The next save reads the record's current state.
             var next = saved.draft()
             next.balance = 3
             let second = try await people.save(next, onConflict: .merge).firstValue()
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    // MARK: Somebody else
+    // MARK: Changes by another client
 
     private func draftOfTwo(
         _ world: World,
@@ -316,7 +316,7 @@ import Testing
         }
     }
 
-    // MARK: Answers that do not come
+    // MARK: Lost answers
 
     @Test(arguments: [Sandbox.Fault.resetAfterExecution, .brokenJSON, .cut(afterBodyBytes: 3)])
     func aWriteThatWasCarriedOutIsFound(fault: Sandbox.Fault) async throws {
@@ -403,7 +403,7 @@ import Testing
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
             _ = try await people.edit(1) { $0.balance = 0 }.firstValue()
-            // Each is beaten at most by the two others.
+            // Each edit conflicts with the two others at most.
             let results = await withTaskGroup(of: FMRest.APIError?.self) { group in
                 for _ in 0..<3 {
                     group.addTask {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Mine, theirs and the base of both.
+/// Merges of my version, their version and the base of both.
 @Suite struct ThreeWayMergeTests {
     private let base = RecordImage(
         1,
@@ -126,7 +126,7 @@ import Testing
         let change = RecordChange(rows: [.edit(7, ["x": 2]), .delete(8)])
         let merge = merge(change) { $0.portals[0] = PortalImage(name: "L", rows: [RowImage(3, [:])], isWhole: false) }
         expectNoDifference(merge.settled(by: .merge), change)
-        // For the next round both are still known.
+        // Both rows are still known in the next round.
         expectNoDifference(merge.base.portals[0].rows.map(\.recordId), [3, 7, 8])
         let second = ThreeWayMerge(base: merge.base, change: change, theirs: base)
         expectNoDifference(second.settled(by: .merge), change)
@@ -146,7 +146,7 @@ import Testing
         let merge = ThreeWayMerge(base: base, change: change, theirs: theirs)
         let swapped = ThreeWayMerge(base: base, change: other, theirs: mine)
 
-        // Who is who makes no difference to what is contested.
+        // Swapping the two sides does not change what is contested.
         func places(_ merge: ThreeWayMerge) -> Set<String> {
             Set(
                 merge.contested.map { "\($0.field) \($0.row?.recordId ?? 0)" } + merge.rows.map { "\($0.row.recordId)" }
@@ -162,10 +162,10 @@ import Testing
             let wanted = isTheirs ? theirs.fields[name] : mine.fields[name]
             #expect(wanted?.isSame(as: result.fields[name]) == true, "\(name)")
         }
-        // Each row that one added is there once.
+        // Each row that one side added is there once.
         let added = result.rows.filter { $0.recordId == nil || ($0.recordId ?? 0) > 100 }
         expectNoDifference(added.count, change.addedCount + other.addedCount)
-        // A row that one of them deleted and the other left alone is gone; all others are there.
+        // A row that one side deleted and the other left alone is deleted; all others are there.
         for row in base.rows {
             let id = row.recordId
             let (isMine, isTheirs) = (
@@ -175,7 +175,7 @@ import Testing
             let isThere = result.rows.contains { $0.recordId == id }
             expectNoDifference(isThere, isTheirs && (isMine || theyTouched), "row \(id ?? 0)")
         }
-        // What was joined is not to be joined again.
+        // What was merged need not be merged again.
         if let rest = merge.settled(by: .merge) {
             let again = ThreeWayMerge(base: merge.base, change: rest, theirs: merge.base)
             #expect(again.isUndisturbed)
@@ -194,7 +194,7 @@ extension RecordImage {
         return RecordImage(1, fields, rows)
     }
 
-    /// Before its new rows got their ids.
+    /// The record before its new rows got their ids.
     fileprivate var asDrafted: RecordImage {
         var image = self
         for place in image.portals[0].rows.indices where (image.portals[0].rows[place].recordId ?? 0) > 100 {
@@ -203,7 +203,7 @@ extension RecordImage {
         return image
     }
 
-    /// The same after some changes of somebody's.
+    /// The record after some random changes.
     fileprivate func changed(_ chance: inout SeededRandom, newRow: String) -> RecordImage {
         var image = self
         for name in fields.names where Int.random(in: 0..<3, using: &chance) == 0 {
@@ -220,14 +220,14 @@ extension RecordImage {
             rows.append(row)
         }
         if Bool.random(using: &chance) {
-            // Theirs have been committed, and have got an id.
+            // Their rows have been committed, so they have ids.
             rows.append(RowImage(newRow == "theirs" ? 101 : nil, ["x": 9, "y": .text(newRow)]))
         }
         image.portals[0].rows = rows
         return image
     }
 
-    /// What a server makes of a change.
+    /// The record after a server has carried out the change.
     func applying(_ change: RecordChange) -> RecordImage {
         var image = self
         for member in change.fields.members { image.fields[member.name] = member.value }

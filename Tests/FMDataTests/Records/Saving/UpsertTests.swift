@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// One record for one key.
+/// An upsert makes or edits the one record of its key.
 @Suite(.timeLimit(.minutes(15))) struct UpsertTests {
     private func contacts(_ world: World) -> [[String: String]] {
         (world.sandbox.records(ofTable: "Contacts", inDatabase: "World") ?? []).map(\.values)
@@ -20,7 +20,7 @@ import Testing
                 Issue.record("there was one")
                 return
             }
-            // FileMaker has entered what was not given.
+            // FileMaker has entered the fields that were not given.
             expectNoDifference(contacts(world).last?["Id"], "4")
             var moved = zoe
             moved.city = "Bergen"
@@ -79,7 +79,7 @@ import Testing
                 Issue.record("it took the stranger's")
                 return
             }
-            // The one beside the other is not ambiguous.
+            // The record beside the other spelling is found: the key is not ambiguous.
             var moved = ada
             moved.city = "Bath"
             guard case .saved(let saved) = try await people.upsert(moved, by: .email).firstValue() else {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    // MARK: Bad days
+    // MARK: Lost answers and temporary states
 
     @Test(arguments: [Sandbox.Fault.resetAfterExecution, .cutAnswer(afterBytes: 10), .brokenJSON])
     func aCreateWhoseAnswerIsLostIsFoundByItsKey(fault: Sandbox.Fault) async throws {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// It may still be on its way, for longer than the call may take.
+    /// The create may still be under way, for longer than the call may take.
     @Test func aCreateThatIsNotSeenStaysUnknownWhenTheCallHasNoTime() async throws {
         try await Hosted.run(.people(count: 1)) { database, sandbox in
             let people = database.timeouts { $0.total = .seconds(28) }.layout(Member.self)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// What the layout's own policy gives up is not waited for.
+    /// If the layout's own retry policy gives up, nothing is retried.
     @Test func aPolicyOfItsOwnDecidesHowLongItIsTried() async throws {
         try await Hosted.run(.people()) { database, sandbox in
             let people = database.retrying(DataAPI.RetryPolicy(maximumAttempts: 1)).layout(Member.self)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import FMData
 
-/// What a whole record carries: never a field of another table, a calculation, a summary, a global or a container.
+/// What a whole record sends: never a field of another table, a calculation, a summary, a global or a container.
 @Suite(.timeLimit(.minutes(15))) struct WholeRecordTests {
-    // MARK: A desk of orders
+    // MARK: A file with orders
 
-    /// Its layout shows a field of each kind. The order that is there is number 49, of a customer in Paris.
+    /// Its layout shows a field of each kind. It contains one order, number 49, of a customer in Paris.
     static let desk: Solution = {
         var solution = Solution(
             name: "Desk",
@@ -65,7 +65,7 @@ import Testing
         return solution
     }()
 
-    /// An order as whoever does not think of it declares one: its properties are empty unless they are said.
+    /// An order as it is declared without thinking of writes: properties that are not given are empty.
     struct Order: LayoutRecord, Equatable {
         static let layout = "Orders"
 
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// The same, which says what it cannot write.
+    /// The same order, with a list of the fields that it cannot write.
     struct KnownOrder: LayoutRecord {
         static let layout = "Orders"
         static var readOnlyFields: [CodingKeys]? { [.shout, .count, .filter, .photo] }
@@ -152,7 +152,7 @@ import Testing
     }
 
     private func run(_ body: (World) async throws -> Void) async throws {
-        // One session, so that its globals are those of all calls.
+        // One session, so that its globals apply to all calls.
         try await Hosted.run(Self.desk, client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
             try await body(World(database: database, sandbox: sandbox))
         }
@@ -164,7 +164,7 @@ import Testing
         case create, upsert, batchOfCreates, batchOfUpserts, writing, commit
     }
 
-    /// Writes a new order and, where the way can, the one that is there.
+    /// Writes a new order and, if the way supports it, the existing one.
     private func write<R: LayoutRecord>(
         _ orders: [R],
         _ way: Way,
@@ -231,7 +231,8 @@ import Testing
         try await run { world in
             world.sandbox.inject(.error(.init(500)), on: .layoutMetadata, count: nil)
             let error = await world.orders.create(Order(number: "50", note: "new")).awaitSingleResult().failure
-            // It tries, and FileMaker has the last word: of the customer's city nothing was said.
+            // The order is sent, without the customer's city, and FileMaker decides: it refuses the other fields that
+            // are not its own.
             expectNoDifference(error?.fileMakerCode, 201)
             expectNoDifference(world.cities, ["Paris"])
             expectNoDifference(world.values(of: "Orders").count, 1)
@@ -271,7 +272,7 @@ import Testing
             draft.customersCity = "Oslo"
             _ = try await orders.save(draft).firstValue()
             expectNoDifference(world.cities, ["Oslo"])
-            // What a draft has changed is held against the layout.
+            // The changed fields of a draft are checked against the layout.
             expectNoDifference(world.descriptions, 1)
             _ = try await orders.edit(1, Order.Changes(customersCity: "Bern")).firstValue()
             expectNoDifference(world.cities, ["Bern"])
@@ -294,7 +295,7 @@ import Testing
                 return
             }
             expectNoDifference(saved.sentFields, ["Note", "Customers::City"])
-            // It was read again: the changes do not say what the record is.
+            // The record was read again, since the changes do not say what the rest of it is.
             expectNoDifference(saved.record.fieldData.shout, "ONE")
             expectNoDifference(saved.record.fieldData.customerID, "1")
             expectNoDifference(world.cities, ["Rome"])

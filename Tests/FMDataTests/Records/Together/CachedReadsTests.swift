@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// Reads that are answered by what an equal read was told before, when that is asked for.
+/// Reads that are answered from an earlier equal read, if the program asks for that.
 @Suite(.timeLimit(.minutes(15))) struct CachedReadsTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -28,7 +28,7 @@ import Testing
         database.layout(Person.self).cached(for: age).find { $0(.name) == "Ada Lovelace" }
     }
 
-    /// How many finds the sandbox was asked.
+    /// The number of finds that the sandbox has received.
     private func finds(_ world: World) -> Int { world.sandbox.counters.requests[.find] ?? 0 }
 
     private func city(_ world: World) async throws -> String? {
@@ -40,7 +40,7 @@ import Testing
         expectNoDifference(city, expected)
     }
 
-    /// Another program's view of the same host.
+    /// The database as another program's client of the same host.
     private func stranger(_ world: World, _ time: SessionTime? = nil) -> DataAPI.Database {
         DataAPI.Server(
             host: world.sandbox.url,
@@ -79,7 +79,7 @@ import Testing
         try await World.run { world in
             let people = world.database.layout(Person.self)
             for _ in 0..<2 { _ = try await people.find { $0(.name) == "Ada Lovelace" }.firstRecord().firstValue() }
-            // Who has not asked for it gets no answer that was kept either.
+            // A read that has not asked for cached answers gets none either.
             _ = try await city(world)
             _ = try await people.find { $0(.name) == "Ada Lovelace" }.firstRecord().firstValue()
             expectNoDifference(finds(world), 4)
@@ -106,7 +106,7 @@ import Testing
     @Test func whatALiveQuerySeesIsSeen() async throws {
         try await World.run { world in
             let people = world.database.layout(Person.self)
-            // It looks when it is asked to.
+            // The query polls only on request.
             let query = people.live(DataAPI.LiveOptions(every: .seconds(3_600) ... .seconds(3_600)))
             let values = TrackingSubscriber<DataAPI.LiveValue<Person>, FMRest.APIError>()
             query.subscribe(values)
@@ -114,7 +114,7 @@ import Testing
             try await expectCity("London", world)
             let other = stranger(world)
             _ = try await other.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
-            // Nobody has looked yet.
+            // No query has polled yet.
             try await expectCity("London", world)
             query.refresh()
             await values.valueCount(atLeast: 2)
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// FileMaker says of a find without match that it failed, so an answer that is empty and false is told once.
+    /// FileMaker reports a find without match as an error, so a false empty answer is returned only once.
     @Test func aFindWithoutMatchIsNotKept() async throws {
         try await World.run { world in
             world.sandbox.inject(.error(FileMakerError(401)), on: .find)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    /// What is written rests on what the host has, and not on an answer from before a stranger's change.
+    /// Writes are based on what the host has, not on an answer from before another client's change.
     @Test func whatASaveRestsOnIsReadAnew() async throws {
         try await World.run { world in
             let people = world.database.layout(Person.self).cached(for: .seconds(3_600))
@@ -183,7 +183,8 @@ import Testing
             _ = try await people.record(1).firstValue()
             _ = try await other.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
             _ = try await people.edit(1) { $0.city = "Bergen" }.firstValue()
-            // A key that is another one's by now: what the first upsert has seen, to write nothing, is not seen again.
+            // The record's key is changed by another client. The first upsert read the record and had nothing to write;
+            // the second must not use that answer.
             let ada = Person(name: "Ada Lovelace", city: "Bergen")
             _ = try await people.upsert(ada, by: .name).firstValue()
             _ = try await other.layout(Person.self).edit(1, [.name: "Countess"]).firstValue()
@@ -206,7 +207,7 @@ import Testing
         }
     }
 
-    /// A list of names is one call, and is kept as a record is.
+    /// A list of names takes one call, and is cached like a record.
     @Test func listsOfNamesAreKept() async throws {
         try await World.run { world in
             let database = world.database.cached(for: .seconds(3_600))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// The contents of a container field of many records.
+/// The contents of one container field in many records.
 @Suite(.timeLimit(.minutes(15))) struct FoundSetContainersTests {
     private struct Vessel: LayoutRecord {
         static let layout = "Vessels"
@@ -121,7 +121,7 @@ import Testing
             expectNoDifference(told.map(\.completedBytes), told.map(\.completedBytes).sorted())
             expectNoDifference(told.last?.completedRecords, 9)
             expectNoDifference(told.last?.completedBytes, 8 * 7)
-            // Before the first one was there as a whole.
+            // This report came before the first content was complete.
             expectNoDifference(told.first?.completedRecords, 0)
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Which answers are kept, and for how long.
+/// Which answers are cached, and for how long.
 @Suite struct KeptAnswersTests {
     private func instant(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(1_000_000_000) + .seconds(seconds) }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Records by a list of ids.
+/// Reading records by a list of ids.
 @Suite(.timeLimit(.minutes(15))) struct ManyRecordsTests {
     private struct Note: LayoutRecord, Equatable {
         static let layout = "Notes"

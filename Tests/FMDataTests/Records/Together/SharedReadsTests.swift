@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Equal reads that are under way at the same time, as one request.
+/// Equal reads that are under way at the same time are one request.
 @Suite(.timeLimit(.minutes(15))) struct SharedReadsTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -20,7 +20,7 @@ import Testing
         world.database.layout(Person.self).find { $0(.name) == "Ada Lovelace" }
     }
 
-    /// Several who ask while the answer to the first of them is held.
+    /// Several subscribers that read while the answer to the first of them is held.
     private func asking(
         _ count: Int,
         of found: DataAPI.FoundSet<Person>,
@@ -59,7 +59,7 @@ import Testing
     @Test func whoCancelsLeavesTheOthersTheirAnswer() async throws {
         try await World.run { world in
             let subscribers = await asking(3, of: ada(world).shared(), in: world)
-            // Also the one who has begun it.
+            // This includes the subscriber that has started the request.
             subscribers[0].cancel()
             subscribers[2].cancel()
             world.sandbox.releaseAnswers()
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// Its globals are seen by its own reads alone.
+    /// The global fields of a pinned session are seen only by its own reads.
     @Test func workInASessionOfItsOwnSharesWithNobodyElse() async throws {
         try await World.run { world in
             let people = world.database.layout(FilteredPerson.self).shared()
@@ -229,7 +229,7 @@ import Testing
         expectNoDifference(text.values, ["one"])
     }
 
-    /// Who asks again from inside the value asks for a new one.
+    /// A subscriber that asks again while it receives the value starts a new request.
     @Test func theFlightIsOverBeforeItsValueIsHandedOver() {
         let reads = SharedReads()
         let (first, second) = (StubExchange<Int>(), StubExchange<Int>())

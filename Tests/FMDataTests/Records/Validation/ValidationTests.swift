@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What is checked before it is sent.
+/// What is validated before a write is sent.
 @Suite(.timeLimit(.minutes(15))) struct ValidationTests {
     private struct Person: LayoutRecord {
         static let layout = "People"
@@ -85,7 +85,7 @@ import Testing
 
     // MARK: Rules of a model
 
-    /// What a generated type says of the layout, without the layout.
+    /// The rules that a generated type knows of its layout, without a request for the layout.
     private static func modelled(_ rules: inout DataAPI.ValidationRules<Person.CodingKeys>) {
         rules.followsLayout = false
         rules.require(.name)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    // MARK: What the layout tells
+    // MARK: Rules of the layout
 
     @Test func oneErrorNamesAllFields() async throws {
         try await run { people, sandbox in
@@ -158,11 +158,11 @@ import Testing
             expectNoDifference(names(sandbox), ["Ada"])
             expectNoDifference(sandbox.counters.requests[.editRecord], nil)
             expectNoDifference(sandbox.counters.requests[.createRecord], nil)
-            // What is in order goes its way, and what is not written is not asked about.
+            // Valid values are sent, and fields that are not written are not checked.
             _ = try await people.edit(1, ["Age": 37]).firstValue()
             _ = try await people.create(Person(name: "Ben", age: "1e3")).firstValue()
             expectNoDifference(names(sandbox), ["Ada", "Ben"])
-            // Others are not checked: the host is.
+            // A layout without `validating()` checks nothing; the host does.
             let error = await all.create(Person(name: "")).awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, 509)
         }
@@ -247,15 +247,15 @@ import Testing
             await broken(Person(name: "Ben", age: "young"), [#""Age" must be from 0 to 150"#])
             expectNoDifference(sandbox.counters.requests[.createRecord], nil)
             await broken(Person(name: "Ben", age: "150", size: "m"), nil)
-            // An edit says nothing of what it leaves alone.
+            // An edit is not checked for the fields that it does not set.
             _ = try await checked.edit(1, ["Age": 40]).firstValue()
             expectNoDifference(sandbox.counters.requests[.layoutMetadata], nil)
         }
     }
 
-    // MARK: Never more than FileMaker
+    // MARK: Not stricter than FileMaker
 
-    /// Whatever is refused here the host refuses as well.
+    /// Every value that is refused here is refused by the host as well.
     @Test func whatIsRefusedTheHostWouldRefuse() async throws {
         var random = SeededRandom(seed: 31)
         let texts = [
@@ -271,7 +271,7 @@ import Testing
                 let person = Person(name: text(), age: text(), born: text(), lunch: text(), seen: text())
                 guard let error = await checked.create(person).awaitSingleResult().failure else { continue }
                 for value in error.invalidValues {
-                    // Alone, beside a name that is in order.
+                    // The value is sent alone, beside a valid name.
                     var alone: FieldData = ["Name": "Ada"]
                     let fields = try people.wireFields(of: person)
                     alone[value.field] = fields[value.field]

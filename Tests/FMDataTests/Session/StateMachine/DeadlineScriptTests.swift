@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Wishes with a time limit of their own among those that may wait equally long.
+/// Requests with a time limit of their own in a queue with those that have only the pool's limit.
 @Suite struct DeadlineScriptTests {
     @Test func aCallsOwnLimitStrikesBeforeThePools() {
         var pool = MachineScript()
@@ -33,7 +33,7 @@ import Testing
         var pool = MachineScript()
         _ = pool.request(within: .seconds(2))
         _ = pool.loggedIn(1)
-        // The alarm was set for it.
+        // The alarm was set for its limit.
         expectNoDifference(pool.wake(after: .seconds(2)).filter { if case .refuse = $0 { true } else { false } }, [])
     }
 
@@ -44,7 +44,7 @@ import Testing
             pool.wake(after: .seconds(1)),
             [.refuse(1, .callDeadlinePassed), .alarm(.seconds(6))]
         )
-        // A new one takes the login over.
+        // A new request takes the login over.
         _ = pool.request()
         expectNoDifference(pool.loggedIn(1).last, .grant(2, session: 1, token: 1))
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import FMData
 
-/// Sessions that end: idle ones, all of them on request, all of them for good.
+/// How sessions end: by idleness, by a logout of all, and by a shutdown.
 @Suite struct EndingScriptTests {
     @Test func anIdleSessionIsLoggedOutBeforeTheServerDropsIt() {
         var pool = MachineScript()
         pool.open(1)
-        // The alarm was set for the queue; what rings early sets the next one.
+        // The alarm was set for the waiting request. An alarm that fires early is set again for the next deadline.
         expectNoDifference(pool.wake(after: .seconds(30)), [.alarm(.seconds(870))])
         expectNoDifference(pool.wake(after: .seconds(839)), [.alarm(.seconds(870))])
         expectNoDifference(pool.wake(after: .seconds(1)), [.logOut(1, token: 1), .alarm(.seconds(880))])
@@ -75,7 +75,7 @@ import Testing
         expectNoDifference(pool.logOut(), [])
         _ = pool.request()
         expectNoDifference(pool.release(2, of: 1), [.grant(3, session: 1, token: 1, hasWorked: true)])
-        // The last came after the logout, and waits for a session of its own.
+        // The last request came after the logout, so it waits for a new session.
         expectNoDifference(pool.release(3, of: 1).first, .logOut(1, token: 1))
         expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(2)), .finish(1)])
     }
@@ -108,7 +108,7 @@ import Testing
         var pool = MachineScript { $0.shutdownTime = .seconds(5) }
         pool.open(1)
         _ = pool.request()
-        // Half of the time is for the logouts.
+        // Half of the shutdown's time is reserved for the logouts.
         expectNoDifference(pool.shutdown(), [.alarm(.milliseconds(2500))])
         expectNoDifference(pool.wake(after: .milliseconds(2500)), [.logOut(1, token: 1), .alarm(.seconds(5))])
         expectNoDifference(pool.release(2, of: 1), [])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Nothing is left on the server, and what is left is counted: logouts that fail, logins that nobody wants any more.
+/// No session is left on the server, or it is counted: logouts that fail, and logins that are not needed any more.
 @Suite struct GoodbyeScriptTests {
     // MARK: Logouts that fail
 
@@ -26,7 +26,7 @@ import Testing
             _ = pool.logOutFailed(1)
             expectNoDifference(pool.wake(after: .seconds(1)).first, .logOut(1, token: 1))
         }
-        // There is no time for another pause.
+        // There is no time left for another pause.
         expectNoDifference(pool.logOutFailed(1), [.forget(1), .announce(.loggedOut), .finish(1, left: 1)])
         expectNoDifference(pool.machine.status.sessionsLeft, 1)
     }
@@ -41,7 +41,8 @@ import Testing
         )
     }
 
-    /// Nobody else will tell of it.
+    /// The shutdown is the last report, so it also counts sessions whose logout failed before, until they must have
+    /// expired on the server.
     @Test func aShutdownTellsOfWhatWasLeftBeforeAsLongAsTheServerMayHaveIt() {
         var pool = MachineScript()
         pool.open(1)
@@ -79,7 +80,7 @@ import Testing
         expectNoDifference(pool.wake(after: .seconds(20)), [.cancelLogOut(.of(1)), .forget(1), .finish(1, left: 1)])
     }
 
-    // MARK: Logins of somebody's own
+    // MARK: External logins
 
     @Test func aVisitorBringsHisSessionAlong() {
         var pool = MachineScript()
@@ -126,7 +127,8 @@ import Testing
         expectNoDifference(pool.adopt(from: 1).isWanted, true)
     }
 
-    /// It takes its place already: who waits with a pool of one gets its session, or logs in when it has failed.
+    /// An external login already takes a place in the pool. With a pool of one, a request waits for its session, or for
+    /// a new login after it has failed.
     @Test func requestsWaitForAVisitThatTakesTheOnlyPlace() {
         var pool = MachineScript()
         _ = pool.visit()

@@ -6,7 +6,7 @@ import Testing
 
 /// When a pool opens more sessions than one, and how many at once.
 @Suite struct GrowthScriptTests {
-    /// A pool whose only login took so long, with that session in use.
+    /// A pool whose only session is in use, and whose login took this long.
     private func busyPool(loginTook time: TimeAmount, maximumSessions: Int = 8) -> MachineScript {
         var pool = MachineScript { $0.maximumSessions = maximumSessions }
         _ = pool.request()
@@ -32,7 +32,7 @@ import Testing
         expectNoDifference(actions, [.alarm(.milliseconds(400))])
         pool.pass(.milliseconds(199))
         expectNoDifference(pool.release(1, of: 1), [.grant(2, session: 1, token: 1, hasWorked: true)])
-        // The alarm was set for the one that waited.
+        // The alarm was set for the request that waited.
         expectNoDifference(logins(pool.wake(after: .milliseconds(1))), 0)
     }
 
@@ -41,7 +41,7 @@ import Testing
         _ = pool.request()
         _ = pool.request()
         expectNoDifference(logins(pool.wake(after: .milliseconds(199))), 0)
-        // Two wait, and one session serves: one more.
+        // Two requests wait, but only as many logins run at once as there are open sessions: one.
         expectNoDifference(pool.wake(after: .milliseconds(1)).first, .logIn(.of(2)))
         expectNoDifference(pool.machine.status.loggingIn, 1)
     }
@@ -103,7 +103,7 @@ import Testing
         expectNoDifference(pool.request().actions, [])
     }
 
-    // MARK: The token that is shown
+    // MARK: The published token
 
     @Test func oneTokenIsShownAsLongAsItsSessionIsOpen() {
         var pool = MachineScript { $0.maximumSessions = 2 }
@@ -115,9 +115,9 @@ import Testing
         _ = pool.release(2, of: 2)
         _ = pool.request()
         _ = pool.request()
-        // Session 1 ends: the other one's is shown.
+        // Session 1 has ended, so session 2's token is shown.
         expectNoDifference(pool.release(4, of: 1, .refused), [.forget(.of(1)), .announce(.loggedIn(.of(2)))])
-        // The last one ends: what was shown stays, until there is another.
+        // The last session has ended: its token stays until there is another one.
         expectNoDifference(pool.release(3, of: 2, .refused), [.forget(.of(2))])
     }
 

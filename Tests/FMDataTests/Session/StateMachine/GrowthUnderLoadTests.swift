@@ -4,11 +4,12 @@ import Testing
 
 @testable import FMData
 
-/// Whether a pool grows under load that lasts, and only then: the machine with callers, a host and a clock that are all made up.
+/// Whether a pool grows under constant load, and only then: the state machine with simulated callers, host and clock.
 @Suite struct GrowthUnderLoadTests {
     private static let callTime = TimeAmount.milliseconds(22)
 
-    /// Each waits for three others, and for one as soon as there are two sessions: sooner than most logins take.
+    /// Each request waits for three others, and for one as soon as there are two sessions. Both waits are shorter than
+    /// most of these logins, so the pool must not need a single request that waits as long as a login.
     @Test(arguments: [10, 30, 50, 66, 70, 100, 500, 5_000], [0, 2])
     func fourSteadyCallersGetFourSessions(loginTime: Int64, rest: Int64) {
         var load = PoolUnderLoad(maximumSessions: 4, callTime: Self.callTime, loginTime: .milliseconds(loginTime))
@@ -16,7 +17,7 @@ import Testing
         load.run(for: .seconds(25))
         expectNoDifference(load.pool.machine.status.sessions, 4)
         expectNoDifference(load.logins, 4)
-        // Nobody waits any more.
+        // No request waits any more.
         let before = load.times.count
         load.run(for: .seconds(1))
         expectNoDifference(Set(load.times[before...]), [Self.callTime])
@@ -31,7 +32,7 @@ import Testing
         expectNoDifference(load.logins, callers)
     }
 
-    /// The last of five waits 88 ms. Once a second is a burst, not a load.
+    /// The last of five requests waits 88 ms, less than a login takes. One burst per second must not add up to a load.
     @Test func aBurstThatIsOverSoonerThanALoginCausesNone() {
         var load = PoolUnderLoad(maximumSessions: 4, callTime: Self.callTime, loginTime: .milliseconds(100))
         load.come(1)
@@ -53,13 +54,13 @@ import Testing
         expectNoDifference(load.pool.machine.status.loggingIn, 0)
         load.run(for: .milliseconds(1))
         expectNoDifference(load.pool.machine.status.loggingIn, 1)
-        // There is one session, so that there is one login.
+        // One session is open, so only one login runs at a time.
         load.come(20)
         load.run(for: .milliseconds(99))
         expectNoDifference(load.pool.machine.status.loggingIn, 1)
     }
 
-    /// 1, 2, 4, 8 … seconds after the one before.
+    /// The attempts come 1, 2, 4, 8 … seconds after the one before.
     @Test func aFullHostIsAskedNoMoreOftenThanItsPausesSay() {
         var load = PoolUnderLoad(maximumSessions: 4, callTime: Self.callTime, loginTime: .milliseconds(100))
         load.sessionsOfHost = 2
@@ -88,12 +89,12 @@ import Testing
         pressure.pass(start + .milliseconds(60), atMost: limit, isGrowing: false)
         pressure.pass(start + .milliseconds(100), atMost: limit, isGrowing: true)
         expectNoDifference(pressure.reaches(limit), start + .milliseconds(150))
-        // No more than the limit is remembered, and no less than nothing.
+        // The sum stays between zero and the limit.
         pressure.pass(start + .seconds(10), atMost: limit, isGrowing: false)
         expectNoDifference(pressure.reaches(limit), start + .seconds(10))
         pressure.pass(start + .seconds(11), atMost: limit, isGrowing: true)
         expectNoDifference(pressure.reaches(limit), start + .seconds(11) + limit)
-        // A clock that was set back takes nothing off and adds nothing.
+        // A clock that was set back neither adds nor subtracts.
         pressure.pass(start + .seconds(5), atMost: limit, isGrowing: true)
         expectNoDifference(pressure.reaches(limit), start + .seconds(5) + limit)
         pressure.pass(start + .milliseconds(5_050), atMost: limit, isGrowing: true)
@@ -102,8 +103,8 @@ import Testing
     }
 }
 
-/// A machine with its host, whose calls and logins take as long as is said, and with those who call: everything that happens does so
-/// in the order of its time.
+/// The state machine with a simulated host and callers. Calls and logins take the given times, and all events happen in
+/// the order of their time.
 private struct PoolUnderLoad {
     private enum Event {
         case call(rest: TimeAmount?)
@@ -113,10 +114,10 @@ private struct PoolUnderLoad {
     }
 
     private(set) var pool: MachineScript
-    /// How long each call has taken so far, its wait included.
+    /// How long each finished call has taken, including its wait.
     private(set) var times: [TimeAmount] = []
     private(set) var logins = 0
-    /// How many it takes.
+    /// The number of sessions that the host accepts.
     var sessionsOfHost = Int.max
 
     private let callTime: TimeAmount
@@ -130,12 +131,12 @@ private struct PoolUnderLoad {
         self.loginTime = loginTime
     }
 
-    /// So many call now, once.
+    /// Makes this many calls now.
     mutating func come(_ count: Int) {
         for _ in 0..<count { add(.call(rest: nil), at: pool.now) }
     }
 
-    /// So many call now, and again so long after each answer.
+    /// Makes this many calls now, each of which is repeated this long after its answer.
     mutating func comeBack(_ count: Int, after rest: TimeAmount) {
         for _ in 0..<count { add(.call(rest: rest), at: pool.now) }
     }
@@ -166,7 +167,7 @@ private struct PoolUnderLoad {
         case .answer(let lease, let session):
             if let caller = callers.removeValue(forKey: lease) {
                 times.append(pool.now - caller.since)
-                // Whoever comes back at once is there after the session was given back.
+                // With a rest of zero the next call comes after the session was given back.
                 if let rest = caller.rest { add(.call(rest: rest), at: pool.now + rest) }
             }
             obey(pool.release(lease, of: session))
@@ -178,7 +179,7 @@ private struct PoolUnderLoad {
                 obey(pool.loginFailed(session, .hostFull))
             }
         case .alarm:
-            // It may have been set anew.
+            // The alarm may have been set again for another time.
             guard pool.machine.alarm == pool.now else { return }
             obey(pool.wake(after: .zero))
         }
@@ -201,7 +202,7 @@ private struct PoolUnderLoad {
         add(.answer(grant.lease.number, session: grant.session.number), at: pool.now + callTime)
     }
 
-    /// Behind what happens at the same time.
+    /// Inserts the event after others of the same time.
     private mutating func add(_ event: Event, at instant: NIODeadline) {
         let place = events.firstIndex { $0.at > instant } ?? events.endIndex
         events.insert((instant, event), at: place)

@@ -4,9 +4,10 @@ import Testing
 
 @testable import FMData
 
-/// A session that holds what the others do not, such as global fields: requests get that one alone, as long as it lives.
+/// A reserved session holds state that the others lack, such as global fields: requests get only this one while it
+/// lives.
 @Suite struct KeeperScriptTests {
-    /// A pool of three idle sessions, of which the second one is the keeper.
+    /// A pool of three idle sessions, of which the second is reserved.
     private func confinedPool() -> MachineScript {
         var pool = MachineScript { $0.maximumSessions = 3 }
         pool.open(3)
@@ -17,7 +18,7 @@ import Testing
     @Test func requestsGetTheKeeperAlone() {
         var pool = confinedPool()
         expectNoDifference(pool.request().answer, .granted(.of(4, session: 2, token: 2, hasWorked: true)))
-        // Others lie idle and there is time to open more, but neither would help.
+        // Other sessions are idle and more could be opened, but they lack the state.
         expectNoDifference(pool.request().answer, .waiting(.of(5)))
         expectNoDifference(pool.request(.replay).answer, .waiting(.of(6)))
         expectNoDifference(pool.wake(after: .seconds(20)), [.alarm(.seconds(30))])
@@ -29,7 +30,7 @@ import Testing
         var pool = confinedPool()
         expectNoDifference(pool.request(.pinned).answer, .granted(.of(4, session: 3, token: 3, hasWorked: true)))
         expectNoDifference(pool.request(.pinned).answer, .granted(.of(5, session: 1, token: 1, hasWorked: true)))
-        // The third one waits for one of these to end rather than for the keeper.
+        // The third one waits for one of these to end, not for the reserved session.
         expectNoDifference(pool.request(.pinned).answer, .waiting(.of(6)))
         expectNoDifference(pool.release(4, of: 3, .retired).first, .logOut(3, token: 3))
         expectNoDifference(pool.loggedOut(3), [.forget(3), .logIn(.of(4))])
@@ -42,7 +43,8 @@ import Testing
         _ = pool.confine(to: 1)
         _ = pool.request()
         for _ in 0..<5 { _ = pool.request() }
-        // Nobody waits for the keeper on its behalf, so it need not wait for the end of a request either.
+        // The other five wait for the reserved session, which pinned work cannot use. So its login starts at once
+        // instead of waiting for one of them to be served.
         expectNoDifference(pool.request(.pinned).actions.first, .logIn(.of(2)))
         expectNoDifference(pool.loggedIn(2).first, .grant(8, session: 2, token: 2))
         expectNoDifference(pool.machine.status.waiting, 5)
@@ -53,7 +55,7 @@ import Testing
         pool.open(1)
         _ = pool.confine(to: 1)
         expectNoDifference(pool.request(.pinned).answer, .refused(.onlySessionIsKept))
-        // It is dead: there is nothing to keep.
+        // The reserved session has ended, so there is no state to preserve.
         _ = pool.request()
         _ = pool.release(2, of: 1, .refused)
         expectNoDifference(pool.request(.pinned).answer, .waiting(.of(3)))

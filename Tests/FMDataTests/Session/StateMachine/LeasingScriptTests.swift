@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Who gets which session.
+/// Which request gets which session, and in which order.
 @Suite struct LeasingScriptTests {
     @Test func theFirstWishStartsALoginAndTheOthersJoinIt() {
         var pool = MachineScript()
@@ -102,7 +102,7 @@ import Testing
             pool.wake(after: .seconds(10)),
             [.refuse(2, .deadlinePassed), .alarm(.seconds(45))]
         )
-        // The login was left alone with the last of them.
+        // The last request left at 40 seconds, so the login is cancelled 5 seconds later.
         expectNoDifference(pool.wake(after: .seconds(5)), [.cancelOpening(.of(1))])
     }
 
@@ -115,7 +115,7 @@ import Testing
             pool.request(.replay).actions,
             [.logIn(.of(2)), .alarm(.seconds(30))].filter { $0 != .alarm(.seconds(30)) }
         )
-        // The tick between was the refusal.
+        // Epoch 2 was the refusal, so the new token has epoch 3.
         expectNoDifference(pool.loggedIn(2), [.announce(.loggedIn(.of(3))), .grant(3, session: 2, token: 3)])
     }
 
@@ -137,7 +137,7 @@ import Testing
         pool.open(2)
         _ = pool.request()
         _ = pool.release(3, of: 2, .refused)
-        // Session 1 is idle, and from the same age.
+        // Session 1 is idle, but was opened before the refusal too, so the server may not know it any more either.
         let (answer, actions) = pool.request(.replay)
         expectNoDifference(answer, .waiting(.of(4)))
         expectNoDifference(actions, [.logIn(.of(3))])
@@ -150,7 +150,7 @@ import Testing
         _ = pool.release(3, of: 2, .refused)
         _ = pool.request()
         _ = pool.release(4, of: 1, .used)
-        // Another refusal would make it doubtful again; this one is older than its last success.
+        // The refusal is older than the session's last success. A later refusal would make the session doubtful again.
         var replay = pool
         replay.machine = pool.machine
         expectNoDifference(
@@ -165,7 +165,7 @@ import Testing
         pool.machine.limit = 1
         pool.machine.settings.maximumSessions = 1
         _ = pool.request()
-        // Session 1 is idle; the limit is one.
+        // Session 1 is idle, and the limit is one.
         expectNoDifference(pool.release(3, of: 2, .refused), [.forget(.of(2))])
         expectNoDifference(pool.request(.replay).actions.first, .logOut(1, token: 1))
         expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(3))])

@@ -2,7 +2,7 @@ import NIOCore
 
 @testable import FMData
 
-/// A machine with a clock, and short words for its events: each returns the orders it gave.
+/// A state machine with a clock and short methods for its events. Each returns the actions that the machine asks for.
 struct MachineScript {
     typealias Machine = SessionPoolStateMachine
     typealias Action = Machine.Action
@@ -19,18 +19,18 @@ struct MachineScript {
         machine = Machine(settings: settings)
     }
 
-    /// The instant this long after the beginning.
+    /// The instant this long after the start.
     static func at(_ amount: TimeAmount) -> NIODeadline { start + amount }
 
     mutating func pass(_ amount: TimeAmount) { now = now + amount }
 
-    /// Lets time pass and rings.
+    /// Lets time pass, then fires the alarm.
     mutating func wake(after amount: TimeAmount) -> [Action] {
         pass(amount)
         return machine.wakeUp(now: now)
     }
 
-    /// - Parameter patience: what the call may take from now on.
+    /// - Parameter patience: the time limit of the call, from now on; `nil` for none.
     mutating func request(
         _ purpose: LeasePurpose = .request,
         within patience: TimeAmount? = nil
@@ -83,7 +83,7 @@ struct MachineScript {
         machine.credentialsReplaced(hasStore: hasStore, now: now)
     }
 
-    /// Opens this many sessions, numbered from 1, all of them idle and used once.
+    /// Opens this many sessions, numbered from 1. All of them are idle and have been used once.
     mutating func open(_ count: Int) {
         var leases: [(Int, Int)] = []
         for session in 1...count {

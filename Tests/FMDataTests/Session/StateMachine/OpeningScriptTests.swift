@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Logins: how many, when, and what their failures mean.
+/// How many logins are made, when, and what their failures mean for the waiting requests.
 @Suite struct OpeningScriptTests {
     @Test func refusedCredentialsReachEveryWaiterAndAreNotTriedAgain() {
         var pool = MachineScript()
@@ -29,7 +29,7 @@ import Testing
         pool.open(1)
         _ = pool.request()
         _ = pool.request()
-        // The waiter stays for session 1; the next login is tried after the pause.
+        // The request waits for session 1; the next login is tried after the pause.
         expectNoDifference(pool.loginFailed(2, .other), [.alarm(.seconds(1))])
         expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(3)))
         expectNoDifference(pool.release(2, of: 1).first, .grant(3, session: 1, token: 1, hasWorked: true))
@@ -72,7 +72,7 @@ import Testing
         expectNoDifference(pool.machine.limit, 4)
         expectNoDifference(pool.loginFailed(3, .hostFull), [.alarm(.seconds(1))])
         expectNoDifference(pool.machine.limit, 2)
-        // One more is tried after the pause; if it fits, another.
+        // One more session is tried after the pause; if it succeeds, another one.
         expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(4)))
         expectNoDifference(pool.machine.limit, 3)
     }
@@ -82,12 +82,12 @@ import Testing
         pool.open(2)
         for _ in 0..<6 { _ = pool.request() }
         expectNoDifference(pool.machine.status.loggingIn, 2)
-        // The host had room for one of the two.
+        // The host had room for one of the two logins.
         _ = pool.loginFailed(3, .hostFull)
         expectNoDifference(pool.loggedIn(4), [.grant(5, session: 4, token: 3)])
         expectNoDifference(pool.machine.status.loggingIn, 0)
         expectNoDifference(pool.machine.status.limit, 3)
-        // Everybody is served by the three; the next attempt comes after a pause that grows.
+        // The three sessions serve all requests; the next attempt comes after a longer pause.
         expectNoDifference(pool.release(4, of: 1), [.grant(6, session: 1, token: 1, hasWorked: true)])
         expectNoDifference(pool.wake(after: .seconds(1)).first, .logIn(.of(5)))
         _ = pool.loginFailed(5, .hostFull)
@@ -103,17 +103,17 @@ import Testing
             _ = pool.loginFailed(login, .hostFull)
             expectNoDifference(pool.wake(after: .seconds(pause)).first, .logIn(.of(login + 1)))
         }
-        // Who came later waits as long, from then on.
+        // A later request has the same time limit, counted from its own beginning.
         _ = pool.request()
         expectNoDifference(pool.loginFailed(4, .hostFull), [.alarm(.seconds(10))])
         expectNoDifference(pool.wake(after: .seconds(3)), [.refuse(1, .hostStayedFull), .alarm(.seconds(15))])
         expectNoDifference(pool.wake(after: .seconds(5)).first, .logIn(.of(5)))
-        // An attempt under way is waited for, also beyond the deadline.
+        // An attempt under way is waited for, even beyond the deadline.
         expectNoDifference(pool.wake(after: .seconds(5)), [.alarm(.seconds(30))])
         expectNoDifference(pool.loginFailed(5, .hostFull).first, .refuse(2, .hostStayedFull))
     }
 
-    /// The pauses are so short that many attempts fit: 9 or 10 refusals in a row change nothing.
+    /// The pauses are so short that many attempts fit in: the request survives 9 or 10 refusals in a row.
     @Test(arguments: [9, 10])
     func manyRefusalsAtTheVeryFirstLoginEndInOneThatSucceeds(count: Int) {
         var pool = MachineScript {
@@ -164,7 +164,7 @@ import Testing
             actions,
             [.announce(.loggedIn(.of(1))), .grant(1, session: 2, token: 1), .alarm(.seconds(5))]
         )
-        // The login that it overtook is logged out.
+        // The login that was under way is not needed any more, so its session is logged out.
         expectNoDifference(pool.loggedIn(1).first, .logOut(1, token: 2))
     }
 
@@ -192,7 +192,7 @@ import Testing
         pool.open(2)
         _ = pool.request()
         expectNoDifference(pool.replaceCredentials().first, .logOut(1, token: 1))
-        // One place is free as soon as session 1 is out.
+        // One place becomes free when session 1 is logged out.
         expectNoDifference(pool.request().actions.contains(.logIn(.of(3))), false)
         expectNoDifference(pool.loggedOut(1).contains(.logIn(.of(3))), true)
         expectNoDifference(pool.release(3, of: 2).first, .logOut(2, token: 2))

@@ -5,8 +5,8 @@ import Testing
 
 @testable import FMData
 
-/// The machine against a model of its shell and its server: thousands of random events in random order, with the rules
-/// checked after each. The seed names a failure.
+/// The state machine against a model of its shell and its server: thousands of events in random order, with the rules
+/// checked after each. A failure names its seed.
 @Suite struct SessionRandomWalkTests {
     @Test(arguments: 1...UInt64(Effort.of(60, brief: 8)))
     func everyRuleHoldsAfterEveryEvent(seed: UInt64) {
@@ -29,7 +29,7 @@ private struct SessionModel {
     private var leases: [LeaseID: Machine.Grant] = [:]
     private var loads: Set<SessionID> = []
     private var logIns: Set<SessionID> = []
-    /// Cancelled, but the server may answer all the same.
+    /// Cancelled logins, which the server may answer all the same.
     private var strays: Set<SessionID> = []
     private var visits: Set<SessionID> = []
     private var logOuts: Set<SessionID> = []
@@ -39,11 +39,11 @@ private struct SessionModel {
     private var patienceEnds: [LeaseID: NIODeadline] = [:]
     private var shown: TokenEpoch?
 
-    /// What the shell holds, what the server knows, and whose tokens nobody here has to close.
+    /// The tokens that the shell holds, that the server knows, and whose sessions the pool need not log out.
     private var tokens: Set<TokenEpoch> = []
     private var live: Set<TokenEpoch> = []
     private var leftOpen: Set<TokenEpoch> = []
-    /// Those that the server could not be told to end.
+    /// The tokens of sessions whose logout was given up or may have failed.
     private var lost: Set<TokenEpoch> = []
     private var storeHasToken = false
     private var hasAdopted = false
@@ -92,7 +92,7 @@ private struct SessionModel {
         check()
     }
 
-    /// Shuts down, answers whatever is open, and finds nothing left.
+    /// Shuts down, answers whatever is open, and checks that nothing is left.
     mutating func end() {
         let (id, actions) = machine.shutdown(now: now)
         endings.insert(id.number)
@@ -106,7 +106,7 @@ private struct SessionModel {
             for id in logIns.sorted() { endLogin(id) }
             for id in strays.sorted() { endStray(id) }
             for id in visits.sorted() { endVisit(id) }
-            // Some wait for another attempt.
+            // Some logouts wait for another attempt.
             if logOuts.isEmpty, !machine.sessions.isEmpty { pass(.seconds(1)) }
             for id in logOuts.sorted() { endLogOut(id) }
             check()
@@ -157,7 +157,7 @@ private struct SessionModel {
         if !live.contains(grant.token), outcome != .unused { outcome = .refused }
         let jitter = Double.random(in: 0...1, using: &random)
         obey(machine.release(lease, of: grant.session, outcome, jitter: jitter, now: now))
-        // A second time, and with another word: no effect.
+        // A second release has no effect, even with another outcome.
         let again = machine.release(lease, of: grant.session, .refused, jitter: 0, now: now)
         rule(again.isEmpty, "a second release has no effect: \(again)")
     }
@@ -197,7 +197,7 @@ private struct SessionModel {
         if let token {
             rule(storeHasToken, "a token comes from somewhere")
             tokens.insert(token)
-            // The stored one may have died meanwhile.
+            // The server may have ended the stored session meanwhile.
             if Bool.random(using: &random) { live.insert(token) }
         }
         obey(actions)
@@ -255,7 +255,7 @@ private struct SessionModel {
         now = end
     }
 
-    // MARK: Orders
+    // MARK: Actions
 
     private mutating func obey(_ actions: [Machine.Action]) {
         for action in actions {

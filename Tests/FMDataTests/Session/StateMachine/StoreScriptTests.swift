@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// One session of the pool belongs to a store that other processes know.
+/// One session of the pool is kept in a store and shared with other processes.
 @Suite struct StoreScriptTests {
     private func makePool(_ maximumSessions: Int = 1) -> MachineScript {
         MachineScript {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import FMData
 
-/// Logins that fail in passing, and tokens that the server gives and does not take.
+/// Logins with temporary failures, and new tokens that the server refuses.
 @Suite struct TroubleScriptTests {
     private typealias Action = SessionPoolStateMachine.Action
 
-    // MARK: Logins that fail in passing
+    // MARK: Logins with temporary failures
 
     @Test func aLoginThatFailsInPassingIsRepeatedForThoseWhoWait() {
         var pool = MachineScript()
@@ -39,7 +39,7 @@ import Testing
         _ = pool.request()
         _ = pool.wake(after: .seconds(1))
         expectNoDifference(pool.loginFailed(2, .passing), [.refuse(1, .loginFailed), .refuse(2, .loginFailed)])
-        // The next one has the whole budget again, and no pause.
+        // The next request has the whole budget again, and no pause.
         expectNoDifference(pool.request().actions.first, .logIn(.of(3)))
         expectNoDifference(pool.loginFailed(3, .passing).contains(.refuse(3, .loginFailed)), false)
     }
@@ -60,18 +60,19 @@ import Testing
 
     // MARK: Tokens that are refused
 
-    /// What a server does whose logins and requests reach different machines: two requests, then nobody logs in.
+    /// Such refusals occur if a server's logins and requests reach different machines. After two of them the pool stops
+    /// logging in.
     @Test func afterTheSecondRefusalOfAFreshTokenNobodyLogsIn() {
         var pool = MachineScript()
         _ = pool.request()
         _ = pool.loggedIn(1)
-        // It lives on where it was opened.
+        // The refused session may live on the machine that opened it, so it is logged out.
         expectNoDifference(pool.release(1, of: 1, .refused).first, .logOut(1, token: 1))
         expectNoDifference(pool.request(.replay).answer, .waiting(.of(2)))
         expectNoDifference(pool.loggedOut(1), [.forget(1), .logIn(.of(2))])
         _ = pool.loggedIn(2)
         expectNoDifference(pool.release(2, of: 2, .refused).first, .logOut(2, token: 3))
-        // All who come now hear the same, at once.
+        // All later requests fail with the same refusal at once.
         expectNoDifference(pool.request(), (.waiting(.of(3)), [.refuse(3, .tokensRefused)]))
         expectNoDifference(pool.request(.pinned).actions, [.refuse(4, .tokensRefused)])
         _ = pool.loggedOut(2)
@@ -117,7 +118,7 @@ import Testing
         expectNoDifference(pool.request().actions.first, .logIn(.of(4)))
     }
 
-    /// A session that has worked ends after a while, as sessions do: that is no reason to wait.
+    /// A session that has worked ends after a while, as sessions do. That is no reason to pause.
     @Test func sessionsThatHaveWorkedMayBeRefusedInARow() {
         var pool = MachineScript { $0.maximumSessions = 3 }
         pool.open(3)
@@ -128,7 +129,7 @@ import Testing
         expectNoDifference(pool.request(.replay).actions.first, .logIn(.of(4)))
     }
 
-    /// Sessions that were opened side by side die together when the host restarts: that is one refusal.
+    /// Sessions that were open at the same time end together when the host restarts. That counts as one refusal.
     @Test func whatWasGivenBeforeTheFirstRefusalCountsOnce() {
         var pool = MachineScript { $0.maximumSessions = 2 }
         _ = pool.request()
@@ -142,7 +143,7 @@ import Testing
         expectNoDifference(pool.request(.replay).actions.first, .logIn(.of(3)))
     }
 
-    /// A host that has no room need not have looked at the token.
+    /// A host that is full need not have checked the token, so 956 does not count as a success of the token.
     @Test func aFullHostDoesNotShowThatATokenIsGood() {
         var pool = MachineScript()
         _ = pool.request()
@@ -151,7 +152,7 @@ import Testing
         expectNoDifference(pool.request().answer, .granted(.of(2, session: 1, token: 1, hasWorked: false)))
         expectNoDifference(pool.release(2, of: 1, .refused).first, .logOut(1, token: 1))
         _ = pool.loggedOut(1)
-        // And so the next one is the second in a row.
+        // So the refusal of the next token is the second in a row.
         pool.pass(.seconds(1))
         _ = pool.request(.replay)
         _ = pool.loggedIn(2)
@@ -176,7 +177,7 @@ import Testing
         return pool
     }
 
-    /// A pool that logs nobody in any more: the second one was refused as well.
+    /// A pool that pauses its logins, since the second token was refused as well.
     private func pausingPool() -> MachineScript {
         var pool = stormyPool()
         _ = pool.loggedOut(1)

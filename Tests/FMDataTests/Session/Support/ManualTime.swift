@@ -4,7 +4,7 @@ import NIOCore
 
 @testable import FMData
 
-/// Time that stands still until a test moves it.
+/// A clock that stands still until a test advances it.
 final class ManualTime: Sendable {
     private struct State {
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -16,7 +16,7 @@ final class ManualTime: Sendable {
 
     var now: NIODeadline { state.withLockedValue(\.now) }
     var alarmCount: Int { state.withLockedValue(\.alarms.count) }
-    /// How far away the alarms are, the next one first.
+    /// The times from now to the alarms, the next one first.
     var alarms: [TimeAmount] {
         state.withLockedValue { state in state.alarms.values.map { $0.at - state.now }.sorted() }
     }
@@ -36,12 +36,12 @@ final class ManualTime: Sendable {
         )
     }
 
-    /// The wall clock began with the other.
+    /// The wall clock started together with the monotonic one.
     static func date(of instant: NIODeadline) -> Date {
         Date(timeIntervalSinceReferenceDate: Double(instant.uptimeNanoseconds) / 1_000_000_000)
     }
 
-    /// Rings every alarm on the way, in order, including those that are set meanwhile.
+    /// Fires every alarm on the way, in order, including those that are set meanwhile.
     func advance(by amount: TimeAmount) {
         let end = now + amount
         while let ring = ringNext(until: end) { ring() }

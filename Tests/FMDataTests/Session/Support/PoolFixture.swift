@@ -4,7 +4,7 @@ import OpenCombine
 
 @testable import FMData
 
-/// A pool with its server, its time and what it told its owner.
+/// A pool with its server and its clock. Records what the pool reports to its owner.
 final class PoolFixture: Sendable {
     let time = ManualTime()
     let server: StubServer
@@ -17,7 +17,7 @@ final class PoolFixture: Sendable {
         _ configure: (inout DataAPI.SessionConfiguration) -> Void = { _ in }
     ) {
         var configuration = DataAPI.SessionConfiguration()
-        // Most stories are told of one session; the others say how many they need.
+        // Most tests use one session; the others set how many they need.
         configuration.maximumSessions = 1
         configure(&configuration)
         let heard = NIOLockedValueBox<[String]>([])
@@ -47,7 +47,8 @@ final class PoolFixture: Sendable {
 
     var transitions: [String] { heard.withLockedValue { $0 } }
 
-    /// Other credentials, of the same account unless it is said otherwise.
+    /// Replaces the credentials by others of the same account or, if the previous account's `tenure` is given, of
+    /// another one.
     func replaceCredentials(storeKey: DataAPI.TokenStore.Key? = nil, ending tenure: Tenure? = nil) {
         let time = time.sessionTime
         pool.credentialsChanged(storeKey: storeKey) {
@@ -55,7 +56,7 @@ final class PoolFixture: Sendable {
         }
     }
 
-    /// A request that publishes its token, or a refusal when the server does not know it.
+    /// A request that publishes its token, or fails with the refusal when the server does not know the token.
     func request(demand: Subscribers.Demand = .unlimited) -> Recorder<String> {
         pool.authorized { [server] lease -> AnyPublisher<String, FMRest.APIError> in
             server.knows(lease.token)
@@ -65,7 +66,7 @@ final class PoolFixture: Sendable {
         .record(demand: demand)
     }
 
-    /// A request whose answer the test decides.
+    /// A request whose answer the test sends.
     func request(_ exchange: StubExchange<String>, demand: Subscribers.Demand = .unlimited) -> Recorder<String> {
         pool.authorized { _ in exchange.eraseToAnyPublisher() }.record(demand: demand)
     }

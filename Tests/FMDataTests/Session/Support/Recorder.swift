@@ -3,7 +3,7 @@ import OpenCombine
 
 @testable import FMData
 
-/// A subscriber that writes down what it hears. Values are described by a closure.
+/// A subscriber that records its events as text. Values are described by a closure.
 final class Recorder<Input>: Subscriber, Cancellable, @unchecked Sendable {
     typealias Failure = FMRest.APIError
 

@@ -3,7 +3,7 @@ import OpenCombine
 
 @testable import FMData
 
-/// One exchange whose end a test decides. It delivers even after it was cancelled, as an answer that is on its way may.
+/// One exchange whose answer the test sends. It delivers even after it was cancelled, as an answer under way may.
 final class StubExchange<Output: Sendable>: Publisher, Subscription, @unchecked Sendable {
     typealias Failure = FMRest.APIError
 

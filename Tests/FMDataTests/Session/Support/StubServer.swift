@@ -36,7 +36,7 @@ final class StubServer: Sendable {
                 }
                 let exchange = StubExchange<SessionToken>()
                 self.state.withLockedValue { $0.logIns.append(exchange) }
-                // As soon as the pool has subscribed.
+                // Called as soon as the pool has subscribed.
                 return
                     exchange
                     .handleEvents(receiveRequest: { _ in self.state.withLockedValue(\.onLogIn)?() })
@@ -56,12 +56,12 @@ final class StubServer: Sendable {
         )
     }
 
-    /// Calls back when a login has been sent.
+    /// Sets a closure that is called when a login has been sent.
     func onLogIn(_ body: @escaping @Sendable () -> Void) {
         state.withLockedValue { $0.onLogIn = body }
     }
 
-    /// A new session: `T1`, `T2`, …
+    /// Opens a new session and returns its token: `T1`, `T2`, …
     func open() -> SessionToken {
         state.withLockedValue { state in
             state.lastToken += 1
@@ -71,7 +71,7 @@ final class StubServer: Sendable {
         }
     }
 
-    /// The server restarts: it knows no token any more.
+    /// Restarts the server: it does not know any token afterwards.
     func forgetAll() {
         state.withLockedValue { $0.live.removeAll() }
     }

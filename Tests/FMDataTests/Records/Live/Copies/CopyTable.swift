@@ -5,7 +5,7 @@ import OpenCombine
 
 @testable import FMData
 
-/// A copy as a program keeps it: records and mark in one place, which outlives those who follow the changes.
+/// A copy as a program stores it: records and mark in one place, independent of the subscriptions to the changes.
 final class CopyTable: Sendable {
 
     typealias Event = DataAPI.CopyEvent<Ship>
@@ -14,13 +14,13 @@ final class CopyTable: Sendable {
         var ships: [Int: Ship] = [:]
         var modIds: [Int: Int] = [:]
         var unreadable: [Int] = []
-        /// As JSON, which is what a program keeps.
+        /// Stored as JSON, as a program would do it.
         var mark: Data?
         var resets: [DataAPI.ResetReason] = []
         var looks = 0
-        /// Events that were carried out.
+        /// The number of events that were carried out.
         var count = 0
-        /// The most records of one event.
+        /// The largest number of records in one event.
         var most = 0
         var failure: (any Error)?
     }
@@ -31,7 +31,7 @@ final class CopyTable: Sendable {
     var names: [String] { state.ships.sorted { $0.key < $1.key }.map(\.value.name) }
     var ids: [Int] { state.ships.keys.sorted() }
 
-    /// Changes what is kept, as if somebody had.
+    /// Changes the stored copy from outside.
     func change(_ change: (inout State) -> Void) { box.withLockedValue(change) }
 
     func carryOut(_ event: Event) {
@@ -75,17 +75,18 @@ final class CopyTable: Sendable {
         )
     }
 
-    /// Follows the changes until it is let go, which is as good as a kill: what was told was carried out.
+    /// Follows the changes until the result is released. That is equivalent to a kill: every delivered event was
+    /// carried out.
     func follow(_ changes: DataAPI.CopyChanges<Ship>) -> AnyCancellable {
         changes.sink(receiveCompletion: { _ in }, receiveValue: { [self] in carryOut($0) })
     }
 
-    /// Returns when so many looks were complete.
+    /// Returns when this many polls were complete.
     func looks(_ count: Int) async { await until { state.looks >= count } }
 }
 
 extension DataAPI.CopyChanges {
-    /// What it does now.
+    /// The current status.
     var statusNow: DataAPI.LiveStatus {
         var now = DataAPI.LiveStatus.idle
         _ = status.first().sink { now = $0 }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import FMData
 
-/// Copies that a program keeps: in each way of looking, over any number of records, and after any interruption.
+/// Copies that a program stores: with each poll strategy, over any number of records, and after any interruption.
 @Suite(.timeLimit(.minutes(10))) struct CopyTests {
-    /// What the Data API writes does not show in the log, so that all ids are compared each time.
+    /// Writes through the Data API do not show in the log, so with the log all ids are compared each time.
     private static let ways: [DataAPI.LiveOptions] = [
         DataAPI.LiveOptions(), DataAPI.LiveOptions(watch: .reread), DataAPI.LiveOptions(watch: .scan("Ships (ids)")),
         DataAPI.LiveOptions(watch: .scan("Ships (ids)", key: "Name")),
@@ -26,7 +26,7 @@ import Testing
         try await Harbour.run((1...count).map { "Ship\($0)" }) { try await body($0, CopyTable()) }
     }
 
-    // MARK: What it is told
+    // MARK: Events
 
     @Test(arguments: ways) func aCopyFollowsItsTable(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: 600) { harbour, copy in
@@ -46,7 +46,8 @@ import Testing
         }
     }
 
-    /// Of a thousand records not one is read twice, and one that was deleted meanwhile is asked for.
+    /// Of a thousand records the second run reads only those that have changed, and asks for the one that was deleted
+    /// meanwhile.
     @Test(arguments: ways) func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
@@ -61,7 +62,7 @@ import Testing
             await copy.looks(2)
             expectNoDifference(copy.names, harbour.names)
             expectNoDifference(copy.state.resets, [])
-            // Records, those that are gone, and the mark.
+            // Records, deleted records, and the mark.
             #expect(copy.state.count - before.count <= 4)
             second.cancel()
         }
@@ -115,7 +116,7 @@ import Testing
 
     // MARK: Interruptions
 
-    /// Killed behind each event of its first look, it never reads a page again that the copy has.
+    /// The run is ended after each event of its first poll. The next one never reads a page that the copy already has.
     @Test func aFirstLookThatIsInterruptedGoesOn() async throws {
         try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let options = DataAPI.LiveOptions(watch: .scan("Ships (ids)"))
@@ -154,7 +155,7 @@ import Testing
         }
     }
 
-    /// One false answer is no reason to take records from a copy.
+    /// A single false answer must not remove records from a copy.
     @Test(arguments: [401, 101], ways) func aFalseFirstAnswerRemovesNothing(
         code: Int,
         options: DataAPI.LiveOptions
@@ -179,7 +180,7 @@ import Testing
 
     // MARK: Other files, queries and accounts
 
-    /// The backup gives the id of a record out again, in an equal version.
+    /// The restored backup assigns a record's id again, in an equal version.
     @Test(arguments: ways) func aRestoredBackupIsAReset(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: 30) { harbour, copy in
             _ = try await harbour.insert("Draken")
@@ -196,7 +197,8 @@ import Testing
         }
     }
 
-    /// Nothing fails, and no record is older: the host has asked for another login, and one name is another one.
+    /// No poll fails, and no record is older. The signs are that the host requires another login, and that one name has
+    /// changed.
     @Test(arguments: ways) func aBackupRestoredWhileItRunsIsAReset(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: 30) { harbour, copy in
             _ = try await harbour.insert("Draken")
@@ -258,7 +260,7 @@ import Testing
         }
     }
 
-    /// What the keeper says then is of the account before.
+    /// The keeper's answer belongs to the previous account then.
     @Test func anAccountThatIsReplacedWhileTheKeeperIsAskedIsAReset() async throws {
         try await Self.run(ships: 5) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
@@ -306,7 +308,7 @@ import Testing
             expectNoDifference(harbour.requests, 0)
             events.request(.max(1))
             await events.valueCount(atLeast: 1)
-            // The page behind the one that waits to be taken.
+            // Only the page after the one that waits for demand is read ahead.
             await settled { harbour.requests }
             #expect(harbour.requests <= 3)
             #expect(harbour.requests < 5)
@@ -324,7 +326,7 @@ import Testing
             guard case .failure(let error) = await second.completion() else { return }
             expectNoDifference(error.code, .invalidRequest)
             first.cancel()
-            // And served when the first has gone.
+            // A subscriber is accepted again after the first one has cancelled.
             let third = copy.follow(changes)
             await copy.looks(2)
             third.cancel()
@@ -384,7 +386,7 @@ import Testing
 }
 
 extension Harbour {
-    /// Of all ships, as the host has them.
+    /// The names of all ships on the host.
     fileprivate var names: [String] {
         (sandbox.records(ofTable: "Ships", inDatabase: "Harbour") ?? []).map { $0.values["Name"] ?? "" }
     }

@@ -43,7 +43,7 @@ import Testing
         for place in table.rows.indices { table.rows[place].isReadable = false }
         var polls = PlayedPolls(RereadPolling(maximum: 5))
         #expect(throws: FMRest.APIError.self) { try polls.poll(table) }
-        // Of one alone nobody knows whether it is the record or the type.
+        // If there is only one record, it is unknown whether the record or the type is wrong.
         table.rows.removeLast(2)
         #expect(throws: Never.self) { try polls.poll(table) }
         var one = PlayedPolls(RecordPolling(id: 1))
@@ -129,7 +129,7 @@ import Testing
         )
         _ = try polls.poll(table)
         let asked = try (0..<8).map { _ in
-            // Each poll finds something and compares all ids.
+            // Each poll finds a change and compares all ids.
             table.rows.append(PolledTable.Row(id: table.rows.count + 1, stamp: PolledTable.stamp(table.rows.count)))
             return try polls.poll(table).asked.contains("records")
         }
@@ -152,7 +152,7 @@ import Testing
         PlayedPolls(StampPolling(field: "T", layout: nil, overlap: .seconds(120), reconcile: reconcile))
     }
 
-    /// A table of 10,000 records, the newest of which were modified an hour apart.
+    /// A table of 10,000 records, each of which was modified an hour after the one before.
     private static func table() -> PolledTable {
         var table = PolledTable(10_000)
         for place in table.rows.indices { table.rows[place].stamp = PolledTable.stamp(place * 3_600) }
@@ -189,7 +189,7 @@ import Testing
         let poll = try polls.poll(table)
         expectNoDifference(poll.asked, ["modified", "versions"])
         expectNoDifference(poll.missing, [5_000])
-        // One that goes while another one comes is missed all the same.
+        // A deletion beside an insertion is noticed as well, although the number stays the same.
         table.delete(4_000)
         table.rows.append(PolledTable.Row(id: 10_001, stamp: Self.now(table)))
         expectNoDifference(try polls.poll(table).missing, [4_000])
@@ -231,7 +231,7 @@ import Testing
         var table = Self.table()
         var polls = Self.polls(reconcile: 1_000)
         _ = try polls.poll(table)
-        // A client whose clock goes nine hours before that of all others.
+        // A client whose clock is nine hours ahead of all others.
         for id in 1...30 { table.edit(id, at: Self.now(table, 9 * 3_600 + id)) }
         expectNoDifference(try polls.poll(table).news, Array(1...30))
         for id in 31...60 {

@@ -2,7 +2,8 @@ import Foundation
 
 @testable import FMData
 
-/// A table in memory that answers what polls ask, page by page, as a host would: without publishers and without time.
+/// A table in memory that answers the questions of polls page by page, as a host would: without publishers and without
+/// time.
 struct PolledTable {
     struct Row: Equatable {
         var id: Int
@@ -16,23 +17,23 @@ struct PolledTable {
 
     var rows: [Row] = []
     var pageSize = 100
-    /// Records that the account does not see.
+    /// The number of records that the account cannot see.
     var unseen = 0
     var date: Date?
-    /// Serial numbers of the log.
+    /// The serial numbers of the log.
     var log: [Int] = []
     var related: [DataAPI.RecordVersion] = []
-    /// Whether the table is seen to move while it is read.
+    /// Whether every page after the first shows that the table has changed since.
     var isInMotion = false
 
     var found: [Row] { rows.filter(\.isFound) }
 
-    /// So many records, the n-th of them modified n seconds after midnight.
+    /// Makes this many records, the first of them modified at midnight and each further one a second later.
     init(_ count: Int) {
         rows = (0..<count).map { Row(id: $0 + 1, stamp: Self.stamp($0)) }
     }
 
-    /// So many seconds after midnight of a day.
+    /// The instant this many seconds after midnight of a day.
     static func stamp(_ second: Int) -> FMTimestamp {
         guard let midnight = FMTimestamp("2026-05-04T00:00:00") else { preconditionFailure("a day") }
         return midnight.moved(by: .seconds(second))
@@ -47,7 +48,7 @@ struct PolledTable {
 
     mutating func delete(_ id: Int) { rows.removeAll { $0.id == id } }
 
-    /// The answer to a question, in pages.
+    /// Answers a question, in pages.
     func answer(_ question: PollQuestion, _ run: PollRun<FieldData>) -> [PollRun<FieldData>.Answer] {
         switch question {
         case .records: pages(found, isWhole: true)
@@ -108,7 +109,7 @@ struct PolledTable {
     }
 }
 
-/// Polls a ``PolledTable`` by a strategy, and keeps what every poll was about.
+/// Polls a ``PolledTable`` with a strategy, and records what every poll asked for and found.
 struct PlayedPolls {
     private(set) var strategy: any PollStrategy
     private(set) var held: [Int: Int] = [:]
@@ -123,11 +124,11 @@ struct PlayedPolls {
 
     struct Poll: Equatable {
         var asked: [String] = []
-        /// Rows that were transferred.
+        /// The number of rows that were transferred.
         var rows = 0
-        /// The ids of the records that were news.
+        /// The ids of the records that were new or changed.
         var news: [Int] = []
-        /// Of those that were held; `nil` when nobody was to be missed.
+        /// The ids of the known records that the poll has not found; `nil` if it does not tell.
         var missing: [Int]?
     }
 
@@ -139,7 +140,7 @@ struct PlayedPolls {
         func modId(of id: Int, near place: Int) -> Int? { versions[id] }
     }
 
-    /// One poll, which is accepted.
+    /// Makes one poll and accepts its findings.
     mutating func poll(_ table: PolledTable) throws -> Poll {
         var poll = Poll()
         var run = PollRun<FieldData>(
