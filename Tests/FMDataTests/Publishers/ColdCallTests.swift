@@ -47,7 +47,7 @@ import Testing
             try expectSilence(content.toFile(at: "/nowhere/a"), in: world)
             try expectSilence(database.logOut(), in: world)
             try expectSilence(database.server.shutdown(), in: world)
-            // Which has not happened either.
+            // The shutdown has not taken place either.
             _ = try await database.getScriptNames().firstValue()
         }
     }
