@@ -22,9 +22,9 @@ import Testing
         try await ScriptedHost.run(client: configure, answer: { _ in .silence }, body)
     }
 
-    /// Repeats a call with a limit that doubles until the limit strikes while the call waits for what the test is
-    /// about. Earlier limits may strike at an earlier step, since a busy machine needs some time to get this far; their
-    /// errors must also say that the call had no effect.
+    /// Repeats a call with a limit that doubles until the limit strikes while the call waits for `awaited`. A busy
+    /// machine needs some time to get this far, so earlier limits may strike while the call waits for a session or a
+    /// connection. The error must then say that the call had no effect.
     ///
     /// - Parameter isThere: whether the call has got this far.
     private static func strike(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Nothing is sent, logged in or shut down before a subscriber asks for a value.
+/// No request, login or shutdown takes place before a subscriber demands a value.
 @Suite(.timeLimit(.minutes(15))) struct ColdCallTests {
     @Test func nobodyActsWithoutDemand() async throws {
         try await World.run { world in
