@@ -100,7 +100,7 @@ import Testing
             }
             .handleEvents(receiveOutput: { if $0 == "3" { subscriber.cancel() } })
             .subscribe(subscriber)
-        // The third value is being worked on when the subscription is cancelled.
+        // The third value is already being delivered when the subscription is cancelled.
         #expect(subscriber.values.count <= 3)
         #expect(subscriber.completionIfAny == nil)
     }
