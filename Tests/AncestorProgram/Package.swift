@@ -1,11 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A program as its author would keep it: a package of its own that depends on FMData and OpenCombine and on nothing else.
+// A program as its author would keep it: a package of its own that depends only on FMData and OpenCombine.
 //
 //     swift run --package-path Tests/AncestorProgram ancestor-program "$(the URL that `fmdata sandbox` prints)"
 //
-// `.ci/check-ancestor-program` does so, in a folder where nearly all that it needs is built already.
+// `.ci/check-ancestor-program` does this, in a folder where nearly everything that it needs has been built already.
 let package = Package(
     name: "AncestorProgram",
     platforms: [.macOS(.v13)],

@@ -6,7 +6,7 @@ import Foundation
 import OpenCombine
 import Testing
 
-/// Every call of the publisher API as a program outside the package writes it, run against the embedded server.
+/// Every call of the publisher API, written as in a program outside the package and run against the sandbox.
 @Suite(.timeLimit(.minutes(15))) struct PublisherAPITests {
     enum Layouts: String, LayoutKey {
         case Countries, Zones, Contacts
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    /// Compiles as it did; that nothing is sent for `layoutResponse` is what its deprecation says.
+    /// This still compiles. Its deprecation says that `layoutResponse` is not sent.
     @available(*, deprecated)
     private func documentedWithLayoutResponse(contacts: DataAPI.Layout) {
         let person = Person(name: "", city: "")
@@ -446,7 +446,7 @@ import Testing
 
     // MARK: Errors
 
-    /// What an awaited call throws, as a program tells it apart.
+    /// How a program distinguishes the errors that an awaited call throws.
     @Test func whatAnAwaitedCallThrows() async throws {
         func caught(_ call: () async throws -> Void) async -> String {
             do {

@@ -5,7 +5,7 @@ import Foundation
 import OpenCombine
 import Testing
 
-/// What a reader of the documentation would type next, from outside the package.
+/// Names that readers of the documentation would try next, used from outside the package.
 @Suite(.timeLimit(.minutes(15))) struct ReaderNamesTests {
     struct Person: Codable, Equatable, Sendable {
         var name: String
@@ -51,7 +51,7 @@ import Testing
             let related = mixed.compactMap { DataAPI.RelatedRecord(portal: "Phones", recordId: $0.recordId) }
             expectNoDifference(related.prefix(2), related.suffix(2))
 
-            // An id goes back as it was declared.
+            // The calls accept an id in the type in which the row declares it.
             let phones = contacts.database.addLayout("Phones")
             _ = try await phones.deleteRecord(recordId: texts[0].recordId).firstValue()
             let left = try await phones.getRecordById(recordId: texts[1].recordId).returnAs(FieldData.self).firstValue()
@@ -185,7 +185,7 @@ import Testing
                 expectNoDifference(error?.code, .invalidRequest)
                 #expect(error?.hint?.contains("editRecord") == true)
             }
-            // A value for a new record is as good for an edit.
+            // An `EditRecord` for a new record can be used for an edit.
             _ = try await contacts.editRecord(record: EditRecord(createRecord: Person(name: "Ada")), recordId: 1)
                 .firstValue()
         }
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    // MARK: -
+    // MARK: Support
 
     private func withContacts(_ body: (DataAPI.Layout) async throws -> Void) async throws {
         try await withWorld { database, _ in try await body(database.addLayout("Contacts")) }

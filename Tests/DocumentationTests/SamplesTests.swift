@@ -4,22 +4,23 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// Every Swift sample of README and DocC, and every one between fences in a doc comment, is compiled and run as a reader would
-/// paste it: in a `main.swift`, in the `main` of an `@main` type, in a class of the main actor and in a nonisolated function. Each
-/// prints what its comments claim, comes to its last line, and ends without a crash.
+/// Every Swift sample of README and DocC, and every fenced one in a doc comment, is compiled and run in each place into
+/// which a reader might paste it: in a `main.swift`, in the `main` of an `@main` type, in a main-actor class and in a
+/// nonisolated function. Each prints what its comments claim, reaches its last line, and ends without a crash.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SamplesTests {
     enum Place: String, CaseIterable, Sendable {
         case mainFile, main, `class`, function
     }
 
-    /// A document with samples, and what they claim to print. The doc comments of a library are part of its page.
+    /// A document with samples, and the lines that they claim to print. The doc comments of a library belong to its
+    /// page.
     struct Document: Sendable, CustomTestStringConvertible {
         let name: String
         var claims: [String] = []
 
         var testDescription: String { name }
 
-        /// What the samples of a file claim to print; `nil` when it has none.
+        /// The lines that the samples of a file claim to print; `nil` if it has no samples.
         static func claims(of file: URL) throws -> [String]? {
             var isInSample = false
             var claims: [String]?
@@ -38,7 +39,7 @@ import Testing
             return claims
         }
 
-        /// What is indented in the doc comments of a source file as code is: behind an empty line of theirs.
+        /// The indented code in the doc comments of a source file, which follows an empty line of the comment.
         static func sketches(in file: URL) throws -> [String] {
             let doc = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
                 .map { $0.firstMatch(of: #/^ *\/\/\/(?: (.*)|)$/#).map { $0.1.map(String.init) ?? "" } }
@@ -55,7 +56,7 @@ import Testing
             return sketches.map { $0.joined(separator: "\n") }
         }
 
-        /// The lines of a document; of a source file those of its comments.
+        /// The lines of a document, or the comment lines of a source file.
         private static func lines(of file: URL) throws -> [String] {
             let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
             guard file.pathExtension == "swift" else { return lines }
@@ -98,8 +99,8 @@ import Testing
         expectNoDifference(Self.documents.filter(\.claims.isEmpty).map(\.name), [])
     }
 
-    /// A sketch, which is indented and not compiled, shows the shape of a call. A type that it declares without leaving anything out
-    /// is a sample, and stands between fences.
+    /// A sketch is indented, is not compiled and shows the shape of a call. A declaration of a complete type is a
+    /// sample and belongs between fences.
     @Test func noSketchDeclaresAWholeType() throws {
         let sketches = try Self.libraries.flatMap { library in
             try Self.files(of: library).filter { $0.pathExtension == "swift" }.flatMap(Document.sketches)
@@ -109,7 +110,7 @@ import Testing
         expectNoDifference(sketches.filter { $0.contains(types) && !$0.contains("…") }, [])
     }
 
-    /// Each document in each place; in a brief run in one, another for each.
+    /// Each document in each place; in a brief run each in one place, which changes from document to document.
     static let runs: [(Document, Place)] = documents.enumerated().flatMap { number, document in
         let places = Place.allCases
         return Effort.isThorough ? places.map { (document, $0) } : [(document, places[number % places.count])]
@@ -122,21 +123,23 @@ import Testing
         expectNoDifference(run.status, 0)
     }
 
-    /// What two articles call wrong ends the program. The same program without it comes to its last line, as the test above says.
+    /// Code that two articles call wrong crashes the program. Without that code the same program reaches its last line,
+    /// as the test above shows.
     @Test(arguments: ["Programs", "WhereValuesArrive"], Effort.isThorough ? Place.allCases : [.function])
     func theWrongOrderEndsTheProgram(_ name: String, in place: Place) async throws {
         let document = try #require(Self.documents.first { $0.name == name })
         let run = try await run(document, in: place, until: ["no line of it"], doingWrong: true)
-        // A trap of Swift's: "Illegal instruction" on x86-64, a breakpoint on ARM.
+        // A Swift trap: "Illegal instruction" on x86-64, a breakpoint on ARM.
         #expect([128 + SIGILL, 128 + SIGTRAP].contains(run.status), "\(run.status)")
     }
 
-    /// What a sample prints behind its last line.
+    /// The line that a sample prints after its last line.
     private static let end = "the end of the sample"
 
-    /// Runs a sample until it has printed every line, in any order, or has ended by itself; then nothing keeps it any more.
+    /// Runs a sample until it has printed all lines, in any order, or has ended. Then its standard input is closed, so
+    /// that it ends.
     ///
-    /// - Returns: the lines that did not come, and the status of its end.
+    /// - Returns: the lines that are missing, and the exit status.
     private func run(
         _ document: Document,
         in place: Place,
@@ -152,13 +155,13 @@ import Testing
         )
         var variables = ["SAMPLES_SERVER": sandbox.url]
         if doingWrong { variables.merge(["SAMPLES_DO_WRONG": "1", "SWIFT_BACKTRACE": "enable=no"]) { $1 } }
-        // Products and tests are built into one folder.
+        // Products and tests are built into the same folder.
         let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
         let (input, output) = (try ChildProcess.pipe(), try ChildProcess.pipe())
         let program = folder.appendingPathComponent(
             place == .mainFile ? "samples-in-main-file" : "samples-in-functions"
         )
-        // A sample that writes files does so in the temporary folder, and leaves them there.
+        // A sample may write files into the temporary folder and leave them there.
         let run = try await withTemporaryFolder { temporaryFolder in
             variables["TMPDIR"] = temporaryFolder.path
             let process = try ChildProcess(
@@ -171,7 +174,7 @@ import Testing
             let (end, reading) = (input.writing, output.reading)
             return await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    // A thread of its own: reading blocks, and the threads of tasks are few.
+                    // Use a separate thread: reading blocks, and the task threads are few.
                     Thread.detachNewThread {
                         let missing = Self.missing(lines, from: reading)
                         try? end.close()

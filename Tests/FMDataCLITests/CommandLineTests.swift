@@ -6,13 +6,13 @@ import Testing
 
 @testable import FMDataCLI
 
-/// How `fmdata` is called, and what it says to whoever calls it wrongly.
+/// How `fmdata` is called, and what it prints when it is called in a wrong way.
 @Suite(.timeLimit(.minutes(15))) struct CommandLineTests {
     private func fmdata(_ arguments: String..., environment: [String: String] = [:]) async throws -> FinishedProgram {
         try await FinishedProgram.run(arguments, environment: environment)
     }
 
-    /// What a command needs to ask a host that nobody asks.
+    /// The settings with which a command would call a host; port 9 has no listener.
     private static let nobody = [
         "FM_HOST": "http://127.0.0.1:9", "FM_DATABASE": "Shop", "FM_USER": "api", "FM_PASSWORD": "x",
     ]
@@ -72,7 +72,7 @@ import Testing
 
     // MARK: Usage
 
-    /// What is missing shows only while the command runs.
+    /// Missing options are noticed only when the command runs.
     @Test func aMistakeShowsTheUsageOfItsCommand() async throws {
         func usage(_ command: String) -> String {
             "\nUsage: fmdata \(command) [--host <host>] [--database <database>] "

@@ -91,7 +91,7 @@ import Testing
         await other.stop()
     }
 
-    /// Record ids are numbers among texts; the texts alone are looked at.
+    /// Removes the record ids, which are numbers: only the texts are compared.
     private func stripped(_ json: String) -> [UInt8] {
         Array(json.replacing(/"\$recordId":\d+,?/, with: "").utf8)
     }
@@ -137,7 +137,7 @@ import Testing
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
             #expect(try FileManager.default.contentsOfDirectory(atPath: inside.path) == ["link"])
-            // Without a folder of its own it is where the program was started.
+            // Without a folder given, files may be saved only below the folder where the program was started.
             #expect(ControlReader.answer(to: "save \(outside.path)", sandbox).hasPrefix("error: cannot save into "))
             await sandbox.stop()
         }

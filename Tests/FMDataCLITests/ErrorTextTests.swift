@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMDataCLI
 
-/// What a person at the command line is told of the library's errors: nothing of Swift.
+/// The library's errors as the command line prints them, without Swift terms.
 @Suite struct ErrorTextTests {
     private func hint(_ hint: String?, _ code: DataAPI.TransportError.Code? = nil) -> String? {
         let cause = code.map { DataAPI.TransportError(code: $0, outcome: .notSent) }

@@ -86,7 +86,7 @@ import Testing
         )
     }
 
-    /// Every fault that the texts name is one, and they say what stands behind a name.
+    /// Every fault in the list is valid, and the list shows what follows a name.
     @Test func theListIsTrue() throws {
         let forms: Set = [
             "reset", "delay<milliseconds>", "cutAnswer<bytes>", "badChunkSize<bytes>=<mistake>", "html<status>",

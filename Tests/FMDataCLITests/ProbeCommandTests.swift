@@ -7,11 +7,12 @@ import Testing
 
 @testable import FMDataCLI
 
-/// `fmdata probe` against the embedded server: as it is nothing differs, and when it is told to behave otherwise each question says so.
+/// `fmdata probe` against the sandbox: with the defaults nothing differs, and with other settings each affected
+/// question reports it.
 @Suite(.timeLimit(.minutes(15))) struct ProbeCommandTests {
     private static let password = "secret-\u{1F512}-canary"
 
-    /// A file in which every question can be asked.
+    /// A file for which every question can be asked.
     private static let solution: Solution = {
         let fields: [Solution.Field] = [
             .init("Name"), .init("Born", .date), .init("Seen", .timestamp), .init("At", .time), .init("Count", .number),
@@ -52,7 +53,7 @@ import Testing
         _ body: (Sandbox) async throws -> Value
     ) async throws -> Value {
         var configuration = Sandbox.Configuration()
-        // On a busy machine an idle connection must not close just when a write is sent on it.
+        // On a busy machine an idle connection must not be closed just when a write is sent on it.
         configuration.keepAlive = .seconds(600)
         configure(&configuration)
         let sandbox = try await Sandbox.start([Self.solution], configuration: configuration)
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    /// Each way in which the sandbox can be told to behave otherwise, and the questions that tell.
+    /// Each setting that changes the sandbox's behaviour, and the questions that notice it.
     private static let otherwise: [(Otherwise, [String])] = [
         (.emptyPagePastEnd, ["find-past-end"]), (.recordMissingPastEnd, ["find-past-end"]),
         (.ignoresNameCase, ["layout-name-case", "field-name-case"]), (.spaceInTimestamps, ["iso-timestamp"]),
@@ -147,7 +148,7 @@ import Testing
         ["FM_HOST": sandbox.url, "FM_DATABASE": "Observatory", "FM_USER": "api", "FM_PASSWORD": Self.password]
     }
 
-    /// The report can be pasted anywhere.
+    /// The report contains no names, so it can be pasted anywhere.
     private func expectNamesNobody(_ finished: FinishedProgram) {
         for name in ["canary", "Canary", "Observatory", "Star", "Comet", "Moon", "Name", "gFilter", "api", "127.0.0.1"]
         {
@@ -157,7 +158,7 @@ import Testing
 
     // MARK: Each question
 
-    /// Where a host can answer each of them otherwise: the call that counts, and how many of its kind come before it.
+    /// For each question, a call in which the host can answer differently, and the number of earlier calls of its kind.
     private static let calls: [String: (endpoint: Sandbox.Endpoint, earlier: Int)] = [
         "find-past-end": (.find, 1), "range-past-end": (.getRecords, 1), "record-missing": (.getRecord, 0),
         "empty-table": (.getRecords, 0),
@@ -168,7 +169,8 @@ import Testing
         "equal-value": (.editRecord, 0), "duplicate-mod-id": (.getRecord, 0), "stale-mod-id": (.editRecord, 0),
     ]
 
-    /// Those that an error does not answer need another content, and ``whatTheSandboxCanDoOtherwiseIsFound`` has it.
+    /// The other questions notice a different content instead of an error; ``whatTheSandboxCanDoOtherwiseIsFound``
+    /// tests them.
     @Test func everyQuestionHasATestThatFindsADifference() {
         let found = Set(Self.calls.keys).union(Self.otherwise.flatMap(\.1))
         expectNoDifference(found, Set(ProbeQuestion.all.map(\.name)))

@@ -3,16 +3,16 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// The program itself: what it prints, what it takes from standard input, and how it ends.
+/// The program itself: what it prints, what it reads from standard input, and how it ends.
 @Suite(.timeLimit(.minutes(1))) struct ProcessTests {
-    /// A `fmdata` that is running, and its standard streams.
+    /// A running `fmdata`, and its standard streams.
     private final class Program {
         private let process: ChildProcess
         private let input: FileHandle
         private let output: FileHandle
         private var received = Data()
 
-        /// - Parameter errors: where standard error goes; that of the tests by default.
+        /// - Parameter errors: where standard error goes; by default to that of the tests.
         init(
             _ arguments: [String],
             environment: [String: String] = [:],
@@ -20,7 +20,7 @@ import Testing
         ) throws {
             let (input, output) = (try ChildProcess.pipe(), try ChildProcess.pipe())
             (self.input, self.output) = (input.writing, output.reading)
-            // Products and tests are built into one folder.
+            // Products and tests are built into the same folder.
             let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
             process = try ChildProcess(
                 folder.appendingPathComponent("fmdata").path,
@@ -36,7 +36,7 @@ import Testing
 
         convenience init(_ arguments: String...) throws { try self.init(arguments) }
 
-        /// The next line of standard output; nil at its end.
+        /// The next line of standard output, or `nil` at its end.
         func line() -> String? {
             while true {
                 if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
@@ -52,10 +52,10 @@ import Testing
 
         func say(_ line: String) throws { try input.write(contentsOf: Data("\(line)\n".utf8)) }
 
-        /// Waits until the program has ended by itself, and returns the status it ends with.
+        /// Waits until the program has ended by itself, and returns its exit status.
         func end() -> Int32 { process.waitUntilExit() }
 
-        /// Sends a signal, and returns the status the program ends with.
+        /// Sends a signal, and returns the program's exit status.
         func end(by signal: Int32) -> Int32 {
             kill(process.id, signal)
             return end()
@@ -187,7 +187,7 @@ import Testing
         )
     }
 
-    /// `ps` shows arguments, not the environment.
+    /// `ps` shows arguments, but not the environment.
     @Test(arguments: [([String](), "pass:word"), (["--password", ""], "")])
     func thePasswordMayStandInTheEnvironment(_ arguments: [String], _ password: String) throws {
         try withTemporaryFolder { folder in
@@ -223,9 +223,9 @@ import Testing
         #expect(program.end(by: SIGTERM) == 0)
     }
 
-    /// Where a program reads what a program at a terminal writes.
+    /// A pseudo-terminal: the program writes to one end, and the test reads at the other.
     private struct Terminal {
-        /// The end of the program.
+        /// The program's end.
         let program: FileHandle
         private let reader: FileHandle
 
@@ -233,7 +233,8 @@ import Testing
             let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
             try #require(descriptor >= 0)
             reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            // What `unlockpt` and `ptsname` do, which Swift does not see: TIOCSPTLCK and TIOCGPTN.
+            // `unlockpt` and `ptsname` are not available in Swift; these are the calls that they make: TIOCSPTLCK and
+            // TIOCGPTN.
             var lock: CInt = 0
             var number: CInt = -1
             let isUnlocked = ioctl(descriptor, 0x4004_5431, &lock) == 0

@@ -3,9 +3,9 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// The words that mean something to the compiler, contextual ones included.
+/// The words that have a meaning for the compiler, contextual keywords included.
 ///
-/// Source: `enum Keyword` of swift-syntax, of which the compiler's parser is made, as Swift 6.3 has it.
+/// Source: `enum Keyword` of swift-syntax, from which the compiler's parser is built, as of Swift 6.3.
 enum CompilerKeywords {
     static let all = [
         "Any", "Protocol", "Self", "Sendable", "Type", "_BridgeObject", "_Class", "_NativeClass",
@@ -34,7 +34,7 @@ enum CompilerKeywords {
         "willSet", "wrt", "yield",
     ]
 
-    /// The list of the toolchain that runs the tests; `nil` where it comes without its parser's interface.
+    /// The list of the toolchain that runs the tests; `nil` if the toolchain lacks its parser's interface.
     static func ofToolchain() throws -> [String]? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let compiler = folders.lazy.map { URL(fileURLWithPath: "\($0)/swiftc").resolvingSymlinksInPath() }
@@ -57,7 +57,7 @@ enum CompilerKeywords {
 }
 
 @Suite struct CompilerKeywordsTests {
-    /// A newer compiler may have more words: then they belong into the list.
+    /// A newer compiler may have additional words, which then belong into the list.
     @Test func theListIsThatOfTheCompiler() throws {
         guard let words = try CompilerKeywords.ofToolchain() else { return }
         #expect(words.count > 100)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMModel
 
-/// Files: only the tool's own are touched, and a failure leaves everything as it was.
+/// Only the tool's own files are changed, and a failure leaves everything as it was.
 @Suite struct FolderTests {
     private func withModels(_ body: (ModelFolder, URL) throws -> Void) throws {
         try withTemporaryFolder { folder in
@@ -32,7 +32,7 @@ import Testing
         return files
     }
 
-    /// What a call fails with; `nil` when it does not.
+    /// The error of a call, or `nil` if it does not fail.
     private func snapshotError<Value>(_ call: () throws -> Value) -> SnapshotError? {
         do {
             _ = try call()
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// Pitfall 2: what cannot be written leaves what was there.
+    /// Pitfall 2: a failed write leaves the existing files as they were.
     @Test func aFailureLeavesEverythingAsItWas() throws {
         try withModels { models, folder in
             _ = try models.generated().generate()
@@ -124,7 +124,7 @@ import Testing
             try snapshot.change(to: update.layouts).apply(to: snapshot.url)
             let difference = try models.generated().check()
             #expect(difference.contains("\n+        case namePercent = \"Name %\"\n"))
-            // Nothing that was there has another name now; at which place it is read does not matter.
+            // No existing field has another name now; the index at which it is read may differ.
             let gone = difference.split(separator: "\n").filter {
                 $0.hasPrefix("-") && !$0.hasPrefix("---") && !$0.contains("try row.")
             }

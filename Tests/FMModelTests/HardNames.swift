@@ -1,14 +1,15 @@
 @testable import FMModel
 
-/// A layout whose names are as bad as they come (pitfall 1), with each kind of field.
+/// A layout with the most difficult names (pitfall 1) and each kind of field.
 enum HardNames {
-    /// Of a time when types were in the plural: the name stays, and is that of a portal and of a value list as well.
+    /// The type `Contacts` was named when types had plural names. It keeps its name, which a portal and a value list
+    /// have as well.
     static var snapshots: [LayoutSnapshot] {
         let known = LayoutSnapshot(layout: "Contacts", swift: "Contacts", fields: [], portals: [], valueLists: [])
         return LayoutSnapshot.updating([known], with: layouts).layouts.map { $0.layout == "Words" ? asWritten($0) : $0 }
     }
 
-    /// A layout whose fields and values are all the words of the language, each called by itself wherever that can be.
+    /// A layout whose fields and values are all keywords. Each keeps its own name wherever Swift allows that.
     private static let words = LayoutDescription(
         name: "Words",
         fields: CompilerKeywords.all.map { .made($0) } + [
@@ -53,7 +54,7 @@ enum HardNames {
             table: "Contacts",
             fields: names.map { .made($0) } + kinds + chosen + [.made("Name")],
             portals: [
-                // As the layout itself.
+                // This portal has the name of the layout.
                 .init(
                     name: "Contacts",
                     fields: names.map { .made("Phones::\($0)") } + [.made("Phones::recordId"), .made("Phones::mod_id")]
@@ -75,7 +76,7 @@ enum HardNames {
         LayoutDescription(name: "Nothing", fields: []),
         LayoutDescription(name: "String", fields: [.made("a") { $0.kind = "summary" }]),
         LayoutDescription(name: "Order", fields: [.made("X::a")]),
-        // Letters without case: the type, a property, a portal and a row have one name.
+        // Letters without case: a type, a property, a portal and a row get the same name.
         LayoutDescription(
             name: "顧客",
             fields: [.made("顧客"), .made("顧客 Row")],

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMModel
 
-/// From FileMaker's names to Swift's.
+/// How FileMaker's names become Swift names.
 @Suite struct NameTests {
     private func fields(
         _ names: [String],
@@ -59,7 +59,7 @@ import Testing
         expectNoDifference(field(String(repeating: "x", count: 100)), String(repeating: "x", count: 40))
     }
 
-    // MARK: Names that would be the same
+    // MARK: Equal names
 
     @Test func aFieldOfAnotherTableShowsItsTable() {
         expectNoDifference(
@@ -109,7 +109,7 @@ import Testing
         )
     }
 
-    // MARK: One of many
+    // MARK: Singular names
 
     private func types(_ names: [String], kept: [(name: String, identifier: String)] = []) -> [String] {
         let table = NameTable(names, kept: kept, style: .layouts)
@@ -137,7 +137,7 @@ import Testing
         expectNoDifference(types([layout]), [type])
     }
 
-    /// `Date` and `Task` mean something else in Swift.
+    /// `Date` and `Task` have another meaning in Swift.
     @Test func aSingularThatIsTakenIsNotGiven() {
         expectNoDifference(types(["Dates", "Tasks"]), ["Dates", "Tasks"])
         expectNoDifference(types(["Orders", "Order"]), ["Orders", "Order"])
@@ -166,7 +166,7 @@ import Testing
         expectNoDifference(fields(["z_total", "total", "z_"], prefixes: ["z_"]), ["zTotal", "total", "z"])
     }
 
-    // MARK: Names that were given
+    // MARK: Names that are kept
 
     /// Pitfall 5.
     @Test func aNewFieldRenamesNoOldOne() {
@@ -185,13 +185,13 @@ import Testing
         expectNoDifference(fields(["KdNr", "Name"], kept: [("KdNr", "customerNumber")]), ["customerNumber", "name"])
     }
 
-    /// What a table gives depends on the names and on nothing else, and no two names become one.
+    /// The identifiers depend only on the set of names, and they are all different.
     @Test(arguments: 1...UInt64(Effort.of(40, brief: 8))) func theOrderOfNamesPlaysNoRole(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let names = RandomNames.fields(count: 60, using: &random)
         let first = NameTable(names, style: .fields(["z_"]))
         let second = NameTable(names.shuffled(using: &random), style: .fields(["z_"]))
-        // Names that nothing is left of are called by their positions.
+        // Names without any usable character are named after their positions.
         for name in names where !first[name].hasPrefix("field") {
             expectNoDifference(first[name], second[name], "seed: \(seed)")
         }

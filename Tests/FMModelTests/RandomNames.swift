@@ -2,7 +2,7 @@ import FMTestSupport
 
 @testable import FMModel
 
-/// Names as nobody would give them, and some as everybody does.
+/// Random names, very unusual ones and common ones.
 enum RandomNames {
     private static let parts = [
         "Name", "total", "ID", "order", "a", "B", "_", "-", " ", "::", "%", "#", "€", "+", "&", "(2)", "1",
@@ -16,13 +16,13 @@ enum RandomNames {
         (0..<Int.random(in: 1...4, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
     }
 
-    /// Names that differ, byte for byte.
+    /// Names that are all different, byte for byte.
     static func fields(count: Int, using random: inout SeededRandom) -> [String] {
         var seen: Set<ExactName> = []
         return (0..<count).map { _ in name(using: &random) }.filter { seen.insert(ExactName($0)).inserted }
     }
 
-    /// A layout with everything at random.
+    /// A layout with random properties.
     static func layout(using random: inout SeededRandom) -> LayoutDescription {
         let lists = (0..<3).map { _ in
             LayoutDescription.ValueList(

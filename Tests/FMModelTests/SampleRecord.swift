@@ -2,12 +2,13 @@ import Foundation
 
 @testable import FMModel
 
-/// Values for the fields of a layout: each its own, as a host sends them, as Swift has them, and as they go back.
+/// A different value for each field of a layout: as a host sends it, as its Swift value prints, and as the library
+/// writes it.
 struct SampleRecord {
     /// The members of `fieldData`.
     private var members: [String] = []
     private var writtenMembers: [String] = []
-    /// `property=value`, in the order of the fields.
+    /// Each field as `property=value`, in the order of the fields.
     private(set) var texts: [String] = []
 
     /// The object as a host sends it.
@@ -37,7 +38,7 @@ struct SampleRecord {
         texts.append("\(field.swift)=\(facts.isRepeated ? "[\((gap + values).joined(separator: ", "))]" : values[0])")
     }
 
-    /// As JSON, and as a reader of the Swift value sees it.
+    /// A value as JSON, and as the text of its Swift value.
     private static func value(_ field: FieldDescription, _ number: Int) -> (json: String, text: String) {
         switch field.result {
         case "number": return ("\(number)", "\(number)")
@@ -59,8 +60,8 @@ func JSONString(_ text: String) throws -> String {
     return String(decoding: try encoder.encode(text), as: UTF8.self)
 }
 
-/// The members of an object of texts and numbers, so that two can be compared whatever their order and their spaces. A dictionary
-/// would take two forms of one name for one.
+/// The members of an object with texts and numbers, for a comparison that ignores order and white space. A dictionary
+/// would treat two normalization forms of a name as equal.
 struct Members {
     let sorted: [[UInt8]]
 
@@ -91,7 +92,7 @@ struct Members {
 }
 
 extension Mirror {
-    /// `property=value`, in their order.
+    /// Each property as `property=value`, in their order.
     var texts: [String] { children.map { "\($0.label ?? "")=\(Self.text(of: $0.value))" } }
 
     private static func text(of value: Any) -> String {

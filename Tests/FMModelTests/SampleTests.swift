@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMModel
 
-/// From snapshot to Swift, compiled and decoded: the models that the plugin has made of the samples in this build.
+/// From snapshots to Swift: the models that the plugin generates from the samples in each build, compiled and decoded.
 @Suite struct SampleTests {
     private static let folder = "Tests/FMModelSamples/FileMaker"
 
@@ -21,7 +21,7 @@ import Testing
         try SnapshotFolder(reading: Committed.root.appendingPathComponent(Self.folder)).layouts
     }
 
-    /// Were the snapshots not what they are made of, the tests below would prove little.
+    /// The tests below rely on snapshots that match the layouts they are made from.
     @Test func theSnapshotsOfHardNamesAreThoseOfTheirLayouts() throws {
         for layout in HardNames.snapshots {
             try Committed.expect(layout.fileText, in: "\(Self.folder)/\(layout.swift).json")
@@ -61,7 +61,7 @@ import Testing
         let response = try FMDecoder().decodeAnswer(DataAPI.RecordResponse<R, R.Portals>.self, from: Array(answer.utf8))
         let record = try #require(response.data.first)
 
-        // Each property holds the value of its own field: the values are all different.
+        // Each property has the value of its own field, since all values are different.
         expectNoDifference(Mirror(reflecting: record.fieldData).texts, row.texts)
         for (portal, sample) in zip(snapshot.portals, portals) {
             let rows = Mirror(reflecting: try #require(record.portalData)).children.first { $0.label == portal.swift }
@@ -69,12 +69,12 @@ import Testing
             expectNoDifference(Mirror(reflecting: first).texts, ["recordId=7", "modId=8"] + sample.1.texts)
         }
 
-        // And goes back under its name, byte for byte, unless the host takes no value for it.
+        // Each value is written back under the same name, byte for byte, unless the host does not accept it.
         let written = String(decoding: try FMEncoder().encodeFields(record.fieldData), as: UTF8.self)
         expectNoDifference(Members(written).sorted, Members(row.written).sorted)
     }
 
-    // MARK: Pitfalls, by hand
+    // MARK: Pitfalls, with hand-written values
 
     private func text(_ changes: some Encodable) throws -> String {
         String(decoding: try FMEncoder().encodeFields(changes), as: UTF8.self)
@@ -102,7 +102,7 @@ import Testing
             try text(Contacts.Changes(cCheckBox名前False1: read.boxes)),
             #"{"C checkBox 名前 false 1":"名前\rnone\rX"}"#
         )
-        // An empty line is one, too.
+        // An empty line counts as an element.
         let gap = try FMDecoder().decodeFields(Boxes.self, from: Array(#"{"Boxes": "名前\r\rX", "Popup": "Q"}"#.utf8))
         expectNoDifference(try text(gap), #"{"Boxes":"名前\r\rX","Popup":"Q"}"#)
         let nothing = try FMDecoder().decodeFields(Boxes.self, from: Array(#"{"Boxes": "", "Popup": ""}"#.utf8))
@@ -126,7 +126,7 @@ import Testing
             try text(Contacts.Changes(fNumberNormal52: [4: 4, 2: nil])),
             #"{"F number normal 5 2(2)":"","F number normal 5 2(4)":4}"#
         )
-        // The one repetition that is shown is not the first.
+        // The only repetition on the layout is not the first one.
         expectNoDifference(try text(Contacts.Changes(fTextNormal53: "c")), #"{"F text normal 5 3(3)":"c"}"#)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMModel
 
-/// What has become of layouts, in words.
+/// Changes of layouts, described in words.
 @Suite struct SchemaChangeTests {
     private func changes(_ old: LayoutDescription, _ new: LayoutDescription) -> [String] {
         let before = LayoutSnapshot.updating([], with: [old]).layouts

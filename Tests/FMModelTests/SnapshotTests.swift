@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMModel
 
-/// What is kept of layouts: the same text for the same facts, and names that stay.
+/// Snapshots of layouts: equal layouts give the same text, and names are kept.
 @Suite struct SnapshotTests {
     private var orders: LayoutDescription {
         LayoutDescription(
@@ -72,7 +72,7 @@ import Testing
         try LayoutSnapshot(reading: Data(text.utf8), file: "Orders.json")
     }
 
-    /// The values of a list that is taken from records are not in it: they may be those of customers.
+    /// The values of a list that comes from records are left out: they may be data of customers.
     @Test func itHasALineForEachField() {
         expectNoDifference(LayoutSnapshot.updating([], with: [orders]).layouts.map(\.fileText), [text])
     }
@@ -132,7 +132,7 @@ import Testing
         )
     }
 
-    // MARK: Odd answers
+    // MARK: Unusual answers
 
     @Test func aFieldInSeveralPlacesIsOneField() {
         let twice = LayoutDescription(
@@ -159,7 +159,7 @@ import Testing
         )
     }
 
-    /// Names that a person, or an answer, cannot tell apart are said at each fetch.
+    /// Each fetch reports names that cannot be told apart by people or in an answer.
     @Test func twinsAreSaid() {
         let decomposed = "Cafe\u{301}"
         var twins = LayoutDescription(
@@ -195,7 +195,7 @@ import Testing
                 "Twins: field \"Phone(2)\" is called like repetition 2 of \"Phone\": an answer cannot tell them apart",
             ]
         )
-        // Names that would be one in Swift are said when they are given.
+        // Names that would be equal in Swift are reported when they are assigned.
         for notice in [
             #"portal "Café": "X::a-b" is aB_2: aB is taken"#, #"value list "List": "a-b" is aB_2: aB is taken"#,
         ] {
@@ -232,7 +232,7 @@ import Testing
         )
     }
 
-    /// Such a field and the row's own id have one name in the answers.
+    /// In an answer, such a field has the same name as the row's own id.
     @Test func aRowHasItsIdsForItself() {
         let portal = LayoutDescription.Portal(
             name: "P",
@@ -267,7 +267,7 @@ import Testing
         expectNoDifference(values.map(\.value), ["a", "b"])
     }
 
-    // MARK: Files that a hand was in
+    // MARK: Files edited by hand
 
     @Test(arguments: [
         (#""format": 1"#, #""format": 2"#, "format 2 is of another version of fmdata; this one reads 1"),
@@ -303,7 +303,7 @@ import Testing
 }
 
 extension FieldDescription {
-    /// A field in one expression.
+    /// A field, made and changed in one expression.
     static func made(_ name: String, _ change: (inout FieldDescription) -> Void = { _ in }) -> FieldDescription {
         var field = FieldDescription(name)
         change(&field)

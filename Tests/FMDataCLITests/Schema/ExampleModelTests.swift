@@ -8,7 +8,8 @@ import Testing
 @testable import FMDataCLI
 @testable import FMModel
 
-/// The models of `Examples/Models`: what is committed is what the sandbox says, and what the generator makes of it.
+/// The models of `Examples/Models`: the committed snapshots match the sandbox, and the committed types match the
+/// generator.
 @Suite struct ExampleModelTests {
     private func folder(_ name: String) -> ModelFolder {
         ModelFolder(Committed.root.appendingPathComponent("Examples/Models/\(name)", isDirectory: true))

@@ -2,26 +2,26 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// A run of `fmdata` that has come to its end.
+/// The result of a run of `fmdata`.
 struct FinishedProgram: Equatable {
     var status: Int32
     var output: String
     var errors: String
 
-    /// Runs it, and waits for its end without holding a thread of the tests' concurrency.
+    /// Runs the program and waits for its end without blocking a thread of Swift concurrency.
     ///
     /// - Parameters:
-    ///   - maximumFileBlocks: how large a file it may write, in blocks of 1 KiB, as if the disk were full then.
-    ///   - started: called with the number of its process.
+    ///   - maximumFileBlocks: the maximum size of a file that it writes, in blocks of 1 KiB, to imitate a full disk.
+    ///   - started: called with the process id.
     static func run(
         _ arguments: [String],
         environment: [String: String] = [:],
         maximumFileBlocks: Int? = nil,
         started: @escaping @Sendable (Int32) -> Void = { _ in }
     ) async throws -> FinishedProgram {
-        // Products and tests are built into one folder.
+        // Products and tests are built into the same folder.
         let folder = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
-        // The signal is ignored, so that the write fails instead.
+        // Ignore the signal, so that the write fails instead.
         let limits = maximumFileBlocks.map {
             ["bash", "-c", "trap '' XFSZ; ulimit -f \($0); exec \"$0\" \"$@\""]
         }
@@ -42,7 +42,7 @@ struct FinishedProgram: Equatable {
         environment: [String: String],
         _ started: (Int32) -> Void
     ) throws -> FinishedProgram {
-        // Files take whatever is said without anybody who reads it at the same time.
+        // Unlike pipes, files need no reader while the program writes.
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataTests-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -7,13 +7,14 @@ import Testing
 @testable import FMDataCLI
 @testable import FMModel
 
-/// The layouts of saved answers, as snapshots. The plugin makes Swift of them in each build; `SampleTests` decode with it.
+/// The layouts of saved answers, as snapshots. The plugin generates Swift from them in each build; `SampleTests` decode
+/// with it.
 @Suite struct SavedLayoutTests {
     private struct Answer: Decodable {
         var response: DataAPI.Layout.LayoutMetaData
     }
 
-    /// Named after its file.
+    /// The layout is named after the file.
     private func description(_ saved: SavedAnswer) throws -> LayoutDescription {
         let name = saved.file.dropFirst("layout-metadata/".count).dropLast(".json".count)
         let answer = try JSONDecoder().decode(Answer.self, from: Data(saved.bytes()))
@@ -22,7 +23,7 @@ import Testing
 
     @Test func theirSnapshotsAreThoseOfTheSamples() throws {
         let layouts = try SavedAnswer.own.filter { $0.group == "layout-metadata" }.map(description)
-        // The names of their types were given before those of layouts in the plural became singular, and stay.
+        // These types were named before plural layouts got singular types, and they keep their names.
         let names = layouts.map(\.name)
         let known = try ModelFolder(Committed.root.appendingPathComponent("Tests/FMModelSamples")).snapshot().layouts
             .filter { names.contains($0.layout) }

@@ -8,11 +8,11 @@ import Testing
 @testable import FMDataCLI
 @testable import FMModel
 
-/// `fmdata schema` and `fmdata generate` against the embedded server, from end to end.
+/// `fmdata schema` and `fmdata generate` against the sandbox, from end to end.
 @Suite(.timeLimit(.minutes(15))) struct SchemaCommandTests {
     private static let password = "secret-\u{1F512}-canary"
 
-    /// A server with one table and as many layouts as are named, and a folder for models.
+    /// Runs a test with a server with one table and the given layouts, and with a folder for models.
     private func withHost(
         _ layouts: [String] = ["A", "B", "C", "D", "E"],
         fields: [String] = ["Name", "Total %"],
@@ -97,7 +97,7 @@ import Testing
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "A")
             try await withHost(["B"], fields: ["Name", "Total %", "Total"]) { changed, _ in
                 _ = try await fmdata(changed, folder, "schema", "fetch", "B")
-                // The layout A is gone from this host, and B is there.
+                // This host has no layout A, but a layout B.
                 let gone = try await fmdata(changed, folder, "schema", "diff")
                 #expect(gone.status == 3)
                 #expect(gone.output.hasPrefix("A:\n  - layout \"A\"  [breaking]\n\n--- a/FileMaker/A.json\n"))
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// Pitfall 2: the third of five layouts is not there.
+    /// Pitfall 2: the third of five layouts does not exist.
     @Test func whenOneLayoutFailsNothingIsWritten() async throws {
         try await withHost { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    /// Pitfall 2: it is interrupted while the host takes its time.
+    /// Pitfall 2: the fetch is interrupted while the host has not yet answered.
     @Test func anInterruptedFetchWritesNothing() async throws {
         try await withHost { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
@@ -256,7 +256,8 @@ import Testing
 
     // MARK: All layouts
 
-    /// The lines of a menu are no layouts, and one that cannot be read keeps nobody from the others.
+    /// Separators of the layout menu are not layouts. A layout that cannot be read does not prevent the others from
+    /// being written.
     @Test func aLayoutThatCannotBeReadIsToldAndTheOthersAreWritten() async throws {
         try await withHost(["A", "-", "B", "-", "C"]) { sandbox, folder in
             let all = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
@@ -297,7 +298,7 @@ import Testing
         }
     }
 
-    /// A host that is gone is no matter of a layout.
+    /// An unreachable host is not the failure of a single layout.
     @Test func aHostThatGoesAwayEndsTheFetch() async throws {
         try await withHost { sandbox, folder in
             sandbox.inject(.reset, on: .layoutMetadata, skipping: 2, count: nil)
@@ -387,7 +388,7 @@ import Testing
         await sandbox.stop()
     }
 
-    /// What is no longer among all layouts is gone.
+    /// A layout that is missing from the list of all layouts is reported as deleted.
     @Test func aLayoutThatTheHostDoesNotHaveAnyMoreIsADifference() async throws {
         try await withHost(["A", "B"]) { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
@@ -399,7 +400,7 @@ import Testing
         }
     }
 
-    /// A name that was committed stays, whatever a new layout would be called by now.
+    /// A committed type name is kept, even if a new layout would now get another name.
     @Test func theTypeOfANewLayoutIsSaidAtOnce() async throws {
         try await withHost(["Orders", "People"]) { sandbox, folder in
             let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "Orders")

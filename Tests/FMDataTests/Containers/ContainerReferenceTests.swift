@@ -20,7 +20,7 @@ import Testing
         #expect(DataAPI.ContainerReference("").isEmpty)
     }
 
-    /// peers.md C 15: an externally stored file shows up as `file:…`.
+    /// peers.md C 15: the API returns a reference such as `file:…` for an externally stored file.
     @Test(
         arguments: [
             ("file:/Hauler/Manuals/winch.pdf", DataAPI.FileReference.Kind.file, ["/Hauler/Manuals/winch.pdf"]),

@@ -1,5 +1,5 @@
 extension String {
-    /// Any Unicode scalars but NUL, those with a meaning in headers, URLs and finds above all.
+    /// Random Unicode scalars without NUL; those with a meaning in headers, URLs and finds are frequent.
     static func random(length: ClosedRange<Int>, using generator: inout some RandomNumberGenerator) -> String {
         let special = Array("\"\\\r\n\t%;:=/?&+#@*!<>~{}.…≤≥ '()[]aZ09\u{301}é世🚢\u{7F}\u{1}\u{2028}".unicodeScalars)
         var scalars = UnicodeScalarView()
@@ -13,7 +13,7 @@ extension String {
         return scalars.isEmpty ? "x" : String(scalars)
     }
 
-    /// Any text that may name a file.
+    /// A random text that can be the name of a file.
     static func randomFileName(using generator: inout some RandomNumberGenerator) -> String {
         let scalars = random(length: 1...12, using: &generator).unicodeScalars.filter { $0 != "\r" && $0 != "\n" }
         return scalars.isEmpty ? "x" : String(String.UnicodeScalarView(scalars))

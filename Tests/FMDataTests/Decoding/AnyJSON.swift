@@ -1,8 +1,8 @@
-/// Any JSON value, by way of `Decodable`: the same questions for each decoder that is compared.
+/// Any JSON value, read through `Decodable`, so that each compared decoder gets the same calls.
 enum AnyJSON: Decodable, Equatable, CustomStringConvertible {
     case null, bool(Bool), integer(Int), number(Double), text(String), list([AnyJSON]), object([String: AnyJSON])
 
-    /// The same for equal values: a dictionary's own description has a new order each time.
+    /// Equal values have equal descriptions: the description of a `Dictionary` has no stable order.
     var description: String {
         switch self {
         case .null: "null"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// What the network brings is cut wherever it likes: every way to cut an answer gives the same records and envelope.
+/// The network may split an answer anywhere: every split gives the same records and envelope.
 @Suite struct ByteBufferTests {
     private typealias Reader = RecordResponseReader<FieldData, [String: [FieldData]]>
 
@@ -13,7 +13,8 @@ import Testing
         var envelope: RecordResponseEnvelope
     }
 
-    /// Escapes, characters of two, three and four bytes, numbers, a portal, white space: something to cut in two everywhere.
+    /// Escapes, characters of two, three and four bytes, numbers, a portal and white space, so that splits fall into
+    /// each of them.
     private static let answer = ByteBuffer(
         string: #"""
             {"response":{"dataInfo":{"database":"D","layout":"L","table":"T","totalRecordCount":2,"foundCount":2,
@@ -34,7 +35,8 @@ import Testing
         return Outcome(records: records, envelope: try reader.finish())
     }
 
-    /// The bytes of a range, in a buffer that has been read from and has room at its end, as those of a channel do.
+    /// The bytes of a range in a buffer like those of a channel: part of it has been read, and there is room at its
+    /// end.
     private func chunk(_ range: Range<Int>) throws -> ByteBuffer {
         let bytes = try #require(Self.answer.getBytes(at: range.lowerBound, length: range.count))
         var buffer = ByteBufferAllocator().buffer(capacity: bytes.count + 64)
@@ -54,7 +56,7 @@ import Testing
         #expect(whole.envelope.messages.map(\.code) == ["0"])
     }
 
-    /// Chunks of one size, for every size.
+    /// All chunks have the same size; every size is tried.
     @Test func everySize() throws {
         let whole = try outcome([Self.answer])
         let count = Self.answer.readableBytes
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    /// Two chunks, cut at every place, with nothing before, between and after them.
+    /// Two chunks, split at every place, with empty buffers before, between and after them.
     @Test func everyPlace() throws {
         let whole = try outcome([Self.answer])
         let count = Self.answer.readableBytes
@@ -74,7 +76,7 @@ import Testing
         }
     }
 
-    /// A slice of a larger buffer shares its memory: only the bytes of the slice are read.
+    /// A slice shares the memory of a larger buffer: only the bytes of the slice are read.
     @Test func slices() throws {
         let whole = try outcome([Self.answer])
         var rest = Self.answer
@@ -85,7 +87,7 @@ import Testing
         expectNoDifference(try outcome(chunks), whole)
     }
 
-    /// The buffer is left as it was: it may be fed to another reader.
+    /// The reader leaves the buffer as it was, so it can be fed to another reader.
     @Test func feedingTakesNothing() throws {
         let buffer = Self.answer
         var reader = Reader()
@@ -99,7 +101,7 @@ import Testing
         #expect(throws: DecodingFailure.self) { try outcome([ByteBuffer()]) }
     }
 
-    /// Every answer that is cut off is known to be.
+    /// An answer is recognized as cut off wherever it ends.
     @Test func everyEndTooEarly() throws {
         let end = try #require(Self.answer.readableBytesView.lastIndex(of: UInt8(ascii: "}")))
         for count in 0..<end {

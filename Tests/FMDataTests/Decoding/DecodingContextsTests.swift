@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// What one answer leaves behind for the next must never show.
+/// A decoding context is reused for the next answer: nothing of the previous answer may show there.
 struct DecodingContextsTests {
     private struct Pet: Codable, Equatable {
         var name: String
@@ -68,7 +68,7 @@ struct DecodingContextsTests {
         }
     }
 
-    /// Holds on to its decoder, and reads with it when the answer is long gone.
+    /// Keeps its decoder and reads with it after the answer has been read.
     private struct Hoarder: Decodable {
         let decoder: any Decoder
 
@@ -86,7 +86,7 @@ struct DecodingContextsTests {
         expectNoDifference(try kept.map { try $0.pet() }, [Pet(name: "Rex", legs: 4)])
     }
 
-    /// Keeps a container instead.
+    /// Keeps a container instead of a decoder.
     private struct Magpie: Decodable {
         enum Key: CodingKey { case name }
         let container: KeyedDecodingContainer<Key>
@@ -120,7 +120,8 @@ struct DecodingContextsTests {
             return
         }
         expectNoDifference(reader.contexts.spareCount, 1)
-        // Who keeps something keeps the context too; what comes back is the one that read the rest of the answer.
+        // A value that keeps its decoder or container also keeps the context. The spare context is the one that read
+        // the rest of the answer.
         let kept = (try read(Hoarder.self, pets), try read(Magpie.self, pets))
         expectNoDifference(reader.contexts.spareCount, 1)
         expectNoDifference(try read(Pet.self, answer([#"{"name":"Polly","legs":2}"#])).map(\.name), ["Polly"])
@@ -135,7 +136,7 @@ struct DecodingContextsTests {
             let pets = Array(answer([#"{"name":"\#(number)","legs":\#(number)}"#]).utf8)
             let response = try decoder.decodeAnswer(DataAPI.RecordResponse<Pet, EmptyPortal>.self, from: pets)
             expectNoDifference(response.data.map(\.fieldData), [Pet(name: "\(number)", legs: number)])
-            // What was one JSON text is not part of the next.
+            // The incomplete text of this call is not part of the next one.
             #expect(throws: DecodingFailure.self) { try decoder.decode(Int.self, from: Array("[7".utf8)) }
             let pet = try decoder.decodeFields(Pet.self, from: Array(#"{"legs":"\#(number)","name":"Polly"}"#.utf8))
             expectNoDifference(pet, Pet(name: "Polly", legs: number))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// What is said of a field that cannot be decoded, cause by cause, as whole texts.
+/// The full texts of the errors about fields that cannot be decoded, one per cause.
 @Suite struct DecodingExplanationTests {
     private struct One<Value: Decodable>: Decodable {
         var v: Value
@@ -13,7 +13,7 @@ import Testing
     private enum Color: String, Decodable { case red, green }
     private enum Level: Int, Decodable { case low, high }
 
-    /// What is said of the field `v` of the only record of an answer, after its place.
+    /// The error's text about the field `v` of the only record of an answer, without the part that says where it is.
     private func account<Value: Decodable>(
         _ type: Value.Type,
         _ json: String,

@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    /// Swift's own error for an enum prints the value.
+    /// The standard library's error for an enum prints the value; this error must not.
     @Test func neverPrintsAValue() throws {
         let failure = try failure(#"{"color":"secret-4711","doors":1}"#)
         #expect(failure.field == "color")

@@ -55,8 +55,8 @@ import Testing
         #expect(try reader.response(Session.self).token.isEmpty == false)
     }
 
-    /// `RecordResponse` is an ordinary `Decodable` too: with FMData's decoder, where the rules hold in its records, and with
-    /// Foundation's.
+    /// `RecordResponse` can also be decoded as an ordinary `Decodable`: with FMData's decoder, whose rules for fields
+    /// apply to its records, and with Foundation's.
     @Test func wholeResponses() throws {
         struct Plain: Decodable, Equatable { var n: Int }
         let json = """

@@ -3,9 +3,10 @@ import Testing
 
 @testable import FMData
 
-/// What comes beside the records is read by two ways, of which nobody must be able to tell.
+/// `messages` and `dataInfo` are read directly from the tape or through `Decodable`; both give the same values.
 struct EnvelopeTapeTests {
-    /// Ordinary and not: other orders, more members, ids as text, what is missing, `null`, escaped and doubled keys.
+    /// Ordinary values and others: another order, additional members, ids as text, missing members, `null`, escaped and
+    /// repeated keys.
     private static let messages = [
         #"[{"code":"0","message":"OK"}]"#, #"[{"message":"OK","code":"0"}]"#, #"[{"code":"0"}]"#,
         #"[{"code":0,"message":"OK"}]"#,
@@ -49,7 +50,7 @@ struct EnvelopeTapeTests {
         expectNoDifference(envelope(messages: Self.messages[0], dataInfo: json)?.dataInfo, expected)
     }
 
-    /// That the short way is taken, and that cases above take the other.
+    /// Some envelopes are read and some are refused, so the comparisons above compare both outcomes.
     @Test func someAreReadAndSomeRefused() {
         #expect(envelope(messages: Self.messages[0], dataInfo: Self.dataInfos[0]) != nil)
         #expect(envelope(messages: "7", dataInfo: nil) == nil)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import FMData
 
-/// Two names that Unicode takes for the same, with an accent composed and decomposed, are the names of two fields.
+/// Names that are equal under Unicode's canonical equivalence, with a composed and a decomposed accent, belong to two
+/// fields.
 @Suite struct ExactNameTests {
     private static let composed = "caf\u{E9}"
     private static let decomposed = "cafe\u{301}"
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    /// What a dictionary cannot keep is an error.
+    /// A dictionary cannot hold both, so decoding fails.
     @Test(arguments: [json, escaped])
     func aDictionaryWouldLoseOne(_ json: String) throws {
         let failure = try #require(throws: DecodingFailure.self) {

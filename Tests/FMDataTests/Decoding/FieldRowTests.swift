@@ -4,9 +4,9 @@ import Testing
 
 @testable import FMData
 
-/// Fields that are read by their places: the same values and the same errors as by their keys.
+/// Fields that are read by their index in a `FieldRow`: values and errors are the same as with keys.
 @Suite struct FieldRowTests {
-    /// As the compiler reads it.
+    /// Decoded by the compiler's synthesized code.
     private struct ByKey: Codable, Equatable {
         var name: String
         var nick: String?
@@ -25,7 +25,7 @@ import Testing
         var url: URL?
     }
 
-    /// The same by places.
+    /// The same fields, read by index.
     private struct ByPlace: Decodable {
         var value: ByKey
         static let names = FieldRow.Names([
@@ -67,7 +67,7 @@ import Testing
         Data("{\(members.map { "\"\($0.0)\":\($0.1)" }.joined(separator: ","))}".utf8)
     }
 
-    /// What a decoder makes of a record, or what it says.
+    /// The decoded record, or the description of the error.
     private func outcome<T: Decodable>(_ type: T.Type, _ data: Data, _ options: DecodingOptions) -> (T?, String) {
         do {
             return (try FMDecoder(options: options).decodeFields(type, from: data), "")
@@ -90,7 +90,7 @@ import Testing
         expectSame(text(Self.good))
     }
 
-    /// Each field in turn is missing, null, empty, a text, a number, a boolean.
+    /// Each field in turn is missing, null, empty, a text, a number or a boolean.
     @Test func eachFaultIsTheSame() {
         for place in Self.good.indices {
             var members = Self.good

@@ -3,14 +3,14 @@ import Testing
 
 @testable import FMData
 
-/// FileMaker's values in `fieldData` and portal rows, rule by rule, on and off.
+/// FileMaker's values in `fieldData` and portal rows: each rule, switched on and off.
 @Suite struct FieldRulesTests {
-    /// One field `v` of a type.
+    /// A record with one field `v`.
     private struct One<Value: Decodable>: Decodable {
         var v: Value
     }
 
-    /// One field `v` that may be empty.
+    /// A record with one optional field `v`.
     private struct Maybe<Value: Decodable>: Decodable {
         var v: Value?
     }
@@ -58,8 +58,8 @@ import Testing
         #expect(try maybe(Int.self, json, options) == expected)
     }
 
-    /// Two separators are a range to FileMaker's finds and a slip of the keyboard in a field. As FileMaker reads numbers out
-    /// of texts, the second one is dropped like any other letter.
+    /// Two separators are a range in a find, but a typing error in a field. With `.asFileMaker` the second separator is
+    /// dropped, like any other character that is not part of a number; by default decoding fails.
     @Test(arguments: ["11..36", "-8..0", "11.36.", "1..", "..5", "8.-0", "1.+0"])
     func twoSeparatorsAreNoNumber(_ text: String) {
         for options in [DecodingOptions(), options { $0.values.decimalSeparator = .comma }] {
@@ -180,7 +180,7 @@ import Testing
         #expect(throws: DecodingFailure.self) { try maybe(Int.self, "\"n/a\"", options { $0.emptyIsNil = false }) }
     }
 
-    // MARK: Truth
+    // MARK: Booleans
 
     @Test(arguments: [
         ("1", true), ("0", false), ("2", true), ("-0.5", true), ("0.00", false), ("0e9", false), ("\"1\"", true),
@@ -191,7 +191,7 @@ import Testing
         #expect(try one(Bool.self, json) == expected)
     }
 
-    /// A text of white space alone holds as much as an empty one.
+    /// A text of white space alone counts as empty.
     @Test(arguments: ["\"\"", "\" \"", "\"  \"", #""\r""#, #""\t \n""#, #""\u0020""#])
     func aBlankIsEmptyForNumbersAndTruthAlike(_ json: String) throws {
         #expect(try maybe(Int.self, json) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// On plain JSON, FMData's decoder gives the same values as Foundation's, and fails where it fails, for many types and
+/// On plain JSON, FMData's decoder gives the same values as Foundation's and fails where it fails: for many types and
 /// random documents.
 @Suite struct FoundationDifferentialTests {
     // MARK: Types
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Goes through every kind of container by hand.
+    /// Uses every kind of container by hand.
     struct ByHand: Decodable, Equatable {
         var keys: [String] = []
         var isNil: Bool?
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Says where it is: the coding path of every decoder and container, and what `userInfo` holds there.
+    /// Records the coding path of every decoder and container, and what `userInfo` holds there.
     struct Paths: Decodable, Equatable {
         var steps: [String] = []
 
@@ -152,7 +152,7 @@ import Testing
         var missing: Bool?
     }
 
-    /// Keys that have a type, in the two forms that dictionaries of such keys have.
+    /// Dictionaries with typed keys, in the two JSON forms that they have.
     struct KeyedByTypes: Decodable, Equatable {
         var a: [Kind: Int]?
         var b: [Int: Int?]?
@@ -161,7 +161,7 @@ import Testing
         struct Pair: Decodable, Hashable { var a: Int }
     }
 
-    /// A type that is its value, and one that is its elements.
+    /// A type that is its value or a list of its elements.
     struct Single: Decodable, Equatable {
         var value: Flat?
         var list: [Kind] = []
@@ -177,7 +177,7 @@ import Testing
 
     // MARK: Comparison
 
-    // A raw value that is not nil never fails.
+    // `CodingUserInfoKey(rawValue:)` never returns `nil`.
     private static let userInfo: [CodingUserInfoKey: any Sendable] = [CodingUserInfoKey(rawValue: "depth")!: 3]
 
     private func compare<T: Decodable>(
@@ -196,7 +196,7 @@ import Testing
         case (.success(let expected), .success(let found)):
             #expect(expected == found, "\(json)", sourceLocation: sourceLocation)
         case (.failure(let expected), .failure(let found)):
-            // The members of a dictionary are decoded in the order of a hash table: which one fails first is chance.
+            // A dictionary's members are decoded in hash table order, so which one fails first is random.
             guard isOrdered else { return }
             #expect(summary(expected) == summary(found), "\(json)", sourceLocation: sourceLocation)
         case (.success, .failure(let error)):
@@ -206,8 +206,9 @@ import Testing
         }
     }
 
-    /// Which error and where; not in what words. Foundation calls a `null` in an array a mismatch and a `null` in an
-    /// object a missing value, and it gives no path for a number that does not fit: those differences are wanted.
+    /// Compares the kind of error and its path, not the words. Two differences are intended: Foundation calls a `null`
+    /// in an array a mismatch and a `null` in an object a missing value, and it gives no path for a number that does
+    /// not fit.
     private func summary(_ error: any Error) -> String {
         switch (error as? DecodingFailure)?.underlying ?? error {
         case DecodingError.typeMismatch(_, let context): "no such value \(path(context))"
@@ -310,7 +311,7 @@ import Testing
     }
 }
 
-/// A generator of numbers that gives the same ones for the same seed on every machine.
+/// A random number generator that gives the same numbers for the same seed on every machine.
 struct SplitMix: RandomNumberGenerator {
     private var state: UInt64
 
@@ -327,7 +328,7 @@ struct SplitMix: RandomNumberGenerator {
     }
 }
 
-/// Valid JSON with the keys and values that the types of these tests expect, often enough in the right places.
+/// Valid JSON, with the keys and values that these types expect often enough in the right places.
 enum RandomJSON {
     static func document(using random: inout SplitMix, depth: Int = 0) -> String {
         switch Int.random(in: 0..<(depth > 4 ? 6 : 10), using: &random) {

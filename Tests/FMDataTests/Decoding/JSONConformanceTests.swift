@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// What is JSON and what is not, by category (RFC 8259), whole and in pieces of every size.
+/// Valid and invalid JSON by category (RFC 8259), read as a whole and in chunks of many sizes.
 @Suite struct JSONConformanceTests {
     struct Case: CustomTestStringConvertible, Sendable {
         var bytes: [UInt8]
@@ -124,7 +124,7 @@ import Testing
         #expect(verdicts.count == 1 && verdicts.first != .accepted, "\(verdicts)")
     }
 
-    /// The cases above and the second opinion agree; limits aside, which the second opinion has none of.
+    /// `ReferenceJSON`, the second parser, agrees with the cases above. It has no limits, so those cases are left out.
     @Test(arguments: structures + scalars + numbers + strings)
     func referenceAccepts(_ test: Case) {
         #expect(ReferenceJSON.accepts(test.bytes))
@@ -135,9 +135,9 @@ import Testing
         #expect(!ReferenceJSON.accepts(test.bytes))
     }
 
-    // MARK: Either
+    // MARK: Allowed by RFC 8259 either way
 
-    /// Cases in which parsers differ and RFC 8259 allows both; this is what ours does.
+    /// RFC 8259 allows both results for these cases, and parsers differ; this is what FMData does.
     @Test func choices() {
         #expect(verdicts([0xEF, 0xBB, 0xBF] + Array("[]".utf8)) == [.accepted])
         #expect(verdicts(Array("{\"a\":1,\"\\u0061\":2}".utf8)) == [.accepted])
@@ -164,7 +164,7 @@ import Testing
         #expect(found.count == 1 && found.first != .accepted)
     }
 
-    /// The offset of a fault is that of the byte at which the text stops being JSON.
+    /// The offset of an error is that of the byte at which the text stops being JSON.
     @Test(arguments: [
         ("[1,x]", 3), ("{\"a\" 1}", 5), ("[tru3]", 4), ("[\"a\\q\"]", 3), ("[\"\u{1}\"]", 2), ("[01]", 1), ("[1] 2", 4),
         ("[1", 2),
@@ -186,7 +186,7 @@ import Testing
         case refused(JSONSyntaxError.Reason, Int)
     }
 
-    /// What the reader says to the text as a whole and in pieces; one verdict when it always says the same.
+    /// The results of reading the text as a whole and in chunks; one element if they all agree.
     private func verdicts(
         _ bytes: [UInt8],
         limits: JSONLimits = JSONLimits(),

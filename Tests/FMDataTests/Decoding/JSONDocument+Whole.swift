@@ -1,15 +1,15 @@
 @testable import FMData
 
-/// One text and nothing else, as the robustness tests ask for it.
+/// Reading a single text, as the robustness tests need it.
 extension JSONDocument {
-    /// Whether the bytes are a JSON text as a whole.
+    /// Whether the bytes are one complete JSON text.
     static func takes(_ bytes: ArraySlice<UInt8>) -> Bool {
         let document = JSONDocument()
         bytes.withUnsafeBytes { document.append($0) }
         return (try? document.readWhole()) != nil
     }
 
-    /// What is on the tape when the bytes come in two parts.
+    /// The entries on the tape after the bytes were read in two parts.
     static func tape(of bytes: [UInt8], splitAt place: Int) throws -> [JSONTape.Entry] {
         let document = JSONDocument()
         bytes[..<place].withUnsafeBytes { document.append($0) }

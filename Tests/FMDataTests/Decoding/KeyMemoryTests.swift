@@ -4,9 +4,11 @@ import Testing
 
 @testable import FMData
 
-/// Keys are recognised by what stood in their place in the record before; here they differ from it in every small way.
+/// The reader recognizes keys by those at the same place of the previous record. Here the keys differ from those in
+/// every small way.
 @Suite struct KeyMemoryTests {
-    /// Records of random keys that resemble each other, whole and in pieces: all members arrive, under their names.
+    /// Records with random keys that resemble each other, read whole and in chunks: all members arrive under their own
+    /// names.
     @Test(arguments: 0..<Effort.of(30, brief: 6))
     func keysThatResembleEachOther(_ seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
@@ -27,7 +29,7 @@ import Testing
                 }
             }
             let fields = names.enumerated().map { ($1, FieldValue($0)) }
-            // The first of two members of one name counts.
+            // The first of two members with the same name counts.
             expected.append(FieldData(fields.reversed()))
             let members = names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ",")
             parts.append("{\"fieldData\":{\(members)},\"recordId\":1,\"modId\":1}")
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    /// A shape that was free of duplicates, and then is not.
+    /// Records without duplicate keys, then some with duplicates, then one without again.
     @Test func duplicatesAfterRegularRecords() throws {
         var options = DecodingOptions()
         let json = """
@@ -59,8 +61,8 @@ import Testing
         #expect(throws: DecodingFailure.self) { try read(json, options: options) }
     }
 
-    /// Objects that begin and end where regular ones did, with the keys that were remembered for their places: and yet
-    /// others, since a key of an inner object is now one of the outer.
+    /// These objects begin and end where the ones before did, and their keys match those remembered for their places.
+    /// They are different all the same: a key of the inner object is now a key of the outer one.
     @Test func duplicatesWhereAnInnerObjectWas() throws {
         let nested = #"{"a":{"a":1},"c":2}"#
         let flat = [#"{"a":1,"a":2,"c":3}"#, #"{"a":1,"a":[2,3],"c":3}"#]
@@ -80,7 +82,7 @@ import Testing
         }
     }
 
-    /// How many numbers a value holds.
+    /// The number of numbers in a value.
     private struct Leaves: Decodable {
         var count = 1
 
@@ -91,7 +93,7 @@ import Testing
         }
     }
 
-    /// The reader's hash is no secret: whoever writes the keys can choose them for it.
+    /// The reader's hash function is public, so an attacker can choose keys with equal hashes.
     @Test func keysOfEqualHashes() throws {
         let names = namesOfEqualHashes(12)
         let members = names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ",")
@@ -109,10 +111,10 @@ import Testing
         }
     }
 
-    /// Names of eight bytes. Their hash is the upper half of a product, which is undone here.
+    /// Names of eight bytes with equal hashes. The hash is the upper half of a product, which is inverted here.
     private func namesOfEqualHashes(_ count: Int) -> [String] {
         let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
-        // By Newton's method: each turn doubles the number of bits that are right.
+        // Newton's method: each step doubles the number of correct bits.
         let inverse = (0..<6).reduce(factor) { inverse, _ in inverse &* (2 &- factor &* inverse) }
         let hash: UInt32 = 0x1234_5678
         var names: [String] = []
@@ -121,7 +123,7 @@ import Testing
             lower += 1
             let word = (UInt64(hash) << 32 | lower) &* inverse ^ 8
             let bytes = withUnsafeBytes(of: word.littleEndian) { Array($0) }
-            // Letters, digits and signs that a JSON text need not escape.
+            // Use letters, digits and signs that need no escape in JSON.
             guard bytes.allSatisfy({ (0x23...0x7E).contains($0) && $0 != 0x5C }) else { continue }
             (bytes + [UInt8](repeating: 0, count: 8)).withUnsafeBufferPointer {
                 #expect(KeyMemory.hash($0.baseAddress!, 8) == hash)
@@ -131,7 +133,7 @@ import Testing
         return names
     }
 
-    /// More fields than are remembered.
+    /// More fields than the reader remembers.
     @Test func wideRecords() throws {
         let members = (0..<400).map { "\"field \($0)\":\($0)" }.joined(separator: ",")
         let record = "{\"fieldData\":{\(members)},\"recordId\":1,\"modId\":1}"
@@ -142,9 +144,10 @@ import Testing
     }
 }
 
-/// Typed records, whose questions are remembered too.
+/// Typed records, for which the lookups of their decoders are remembered as well.
 @Suite struct KeyRecallTests {
-    /// Asks for its keys in an order that depends on the values, and has rows of its own type of keys.
+    /// Decodes its keys in an order that depends on the values, and opens a second container with the same keys in
+    /// between.
     private struct Moody: Decodable, Equatable {
         enum Keys: String, CodingKey { case kind, a, b, c }
 
@@ -161,7 +164,7 @@ import Testing
             kind = try container.decode(Int.self, forKey: .kind)
             let order: [Keys] = kind == 0 ? [.a, .b] : kind == 1 ? [.b, .c] : [.c, .a]
             first = try container.decodeIfPresent(Int.self, forKey: order[0])
-            // A second container of the same keys, in the middle of the questions of the first.
+            // A second container with the same keys, between two lookups in the first one.
             let other = try decoder.container(keyedBy: Keys.self)
             guard try other.decode(Int.self, forKey: .kind) == kind else { throw CancellationError() }
             second = try container.decodeIfPresent(Int.self, forKey: order[1])
@@ -195,7 +198,7 @@ import Testing
     }
 }
 
-/// All containers of one type of keys guess from one memory; here many of them ask at the same time.
+/// All containers with one type of keys share one memory of lookups; here many of them are used at the same time.
 @Suite struct ContainersOfOneTypeTests {
     private enum Keys: String, CodingKey { case id, name, rows }
 
@@ -204,7 +207,7 @@ import Testing
         var name: String
     }
 
-    /// Holds the containers of its first rows while it decodes the others, and only then asks them.
+    /// Keeps the containers of its first rows while it decodes the others, and reads them afterwards.
     private struct Holding: Decodable, Equatable {
         var held: [Int] = []
         var others: [Int] = []
@@ -228,7 +231,7 @@ import Testing
         (0..<count).map { "{\"name\":\"n\($0)\",\"id\":\(first + $0)}" }.joined(separator: ",")
     }
 
-    /// Far more objects of one type than are remembered, in records of changing length.
+    /// Many more objects of one type than are remembered, in records of changing length.
     @Test func longArrays() throws {
         let counts = [300, 3, 0, 70, 300, 68, 1]
         let data = counts.map {
@@ -255,7 +258,7 @@ import Testing
         }
     }
 
-    /// A type within itself.
+    /// A type that contains itself.
     @Test func nestedDeeply() throws {
         final class Node: Decodable {
             var id: Int
@@ -266,7 +269,7 @@ import Testing
             init(from decoder: any Decoder) throws {
                 let container = try decoder.container(keyedBy: CodingKeys.self)
                 child = try container.decodeIfPresent(Node.self, forKey: .child)
-                // Asked after its children have had containers of the same type.
+                // Read after the child has used containers of the same type.
                 id = try container.decode(Int.self, forKey: .id)
             }
         }

@@ -4,9 +4,10 @@ import Testing
 
 @testable import FMData
 
-/// Types that look at a value by themselves and try what fits: the kinds of JSON decide, as with `JSONDecoder`.
+/// Types that inspect a value themselves and try one type after another: the kind of JSON value decides, as with
+/// `JSONDecoder`.
 @Suite struct KindsTests {
-    /// What is in every AnyDecodable.
+    /// The usual code of an `AnyDecodable`.
     private enum AnyValue: Decodable, Equatable {
         case null, bool(Bool), int(Int), double(Double), text(String), list([AnyValue]), object([String: AnyValue])
 
@@ -68,7 +69,7 @@ import Testing
         var v: Value?
     }
 
-    /// The value of an optional property.
+    /// Decodes `v` as an optional property.
     private func maybe<Value: Decodable>(
         _ type: Value.Type,
         _ json: String,
@@ -127,7 +128,7 @@ import Testing
         expectNoDifference(try field(Key.self, json), expected)
     }
 
-    /// A text is a number only for a type that can write it again.
+    /// A text counts as a number only for a type that can represent all of its digits.
     @Test(arguments: [
         (#""0.1""#, Amount.float(0.1)), (#""0.12345678901""#, .double(0.12345678901)),
         (#""0.12345678901234567890123""#, .decimal(Decimal(string: "0.12345678901234567890123")!)),
@@ -156,7 +157,7 @@ import Testing
         )
     }
 
-    /// A type around a whole record is no value of a field: what is inside is a record.
+    /// A type that wraps a whole record is not a field's value: what it decodes inside is a record.
     @Test func aTypeAroundARecord() throws {
         struct Plain: Decodable, Equatable {
             var age: Int

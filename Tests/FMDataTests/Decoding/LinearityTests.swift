@@ -3,10 +3,11 @@ import Testing
 
 @testable import FMData
 
-/// The work of decoding grows as the text does, whatever the text is made of. Counted, not timed: each member that a search
-/// looks at is one.
+/// The work of decoding grows linearly with the length of the text, whatever the text contains. It is counted, not
+/// timed: one unit for each member that a lookup examines.
 @Suite struct LinearityTests {
-    /// Work for each member, at most. An index takes a few steps for each, a search through all members takes half of them.
+    /// Maximum work per member. An index takes a few steps for each lookup; a linear search examines half of the
+    /// members.
     private static let share = 12
 
     private func check<Value: Decodable>(
@@ -76,7 +77,7 @@ import Testing
             for place in places { _ = try row.integer(place) }
             return context.keys.work
         }
-        // In the order of the list none is searched for.
+        // In the order of the names no search is needed.
         expectNoDifference(try work(0..<count), 0)
         #expect(try work((0..<count).reversed()) <= Self.share * count)
     }
@@ -101,7 +102,7 @@ import Testing
         try check(Row.self, options) { object($0) { "\"T::f(\($0 + 1))\":1" } }
     }
 
-    /// Each attempt that fails makes an error with its path.
+    /// Each attempt that fails creates an error with its path.
     @Test func elementsThatAreTriedOut() throws {
         try check([Union].self) { "[" + [String](repeating: #""a""#, count: $0).joined(separator: ",") + "]" }
         try check([String: Union].self) { object($0) { #""f\#($0)":"a""# } }
@@ -114,7 +115,7 @@ import Testing
         }
     }
 
-    /// What belongs to the place of a key is forgotten with its record.
+    /// What is remembered for the place of a key is discarded with its record.
     @Test func theNextRecordHasItsOwnIndex() throws {
         struct Last: Decodable, Equatable {
             var z: Int

@@ -3,9 +3,9 @@ import Testing
 
 @testable import FMData
 
-/// A text is refused where it goes deeper than ``DecodingOptions/maximumDepth``, before anything is made of it.
+/// A text is refused where it is nested deeper than ``DecodingOptions/maximumDepth``, before any value is decoded.
 @Suite struct MaximumDepthTests {
-    /// A list of lists, or of nothing.
+    /// A list of lists, or an empty list.
     private struct Lists: Decodable {
         var depth: Int
 
@@ -36,14 +36,14 @@ import Testing
         expectNoDifference(failure?.byteOffset, limit)
     }
 
-    /// A number is no level.
+    /// A number has no nesting level.
     @Test func aNumberIsFineWithoutAnyLevel() throws {
         var options = DecodingOptions()
         options.maximumDepth = 0
         expectNoDifference(try FMDecoder(options: options).decode(Int.self, from: "5".utf8), 5)
     }
 
-    /// The levels of an answer around its records do not count: each record is a text of its own.
+    /// The levels of an answer around its records do not count: each record is measured as a text of its own.
     @Test func inAnAnswerEachRecordCountsForItself() throws {
         var options = DecodingOptions()
         let record = #"{"fieldData":{},"portalData":{"Lines":[{"recordId":"1"}]},"recordId":"1","modId":"0"}"#

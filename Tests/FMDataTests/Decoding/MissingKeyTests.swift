@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// A key that is not there: what is there instead, and what may have been meant.
+/// Errors about a missing key: they say what the record has instead, and suggest names that are similar.
 @Suite struct MissingKeyTests {
     private struct Key: CodingKey {
         var stringValue: String
@@ -14,7 +14,7 @@ import Testing
         init?(intValue: Int) { nil }
     }
 
-    /// Asks for one key; which one, says the decoder's `userInfo`.
+    /// Decodes one key, whose name is taken from the decoder's `userInfo`.
     private struct Asking: Decodable {
         static let key = CodingUserInfoKey(rawValue: "key")!
 
@@ -67,7 +67,7 @@ import Testing
         #expect(try failure("Name", (0..<5_000).map { "Field \($0)" }).reason.hasSuffix("but 5000 others."))
     }
 
-    /// Whoever chooses the names chooses neither how long it takes nor what a log looks like.
+    /// Names that an attacker chooses can neither make the error slow nor damage the layout of a log.
     @Test func hostileNames() throws {
         let long = String(repeating: "a", count: 300)
         expectNoDifference(NearNames.near(long + "b", among: (0..<10_000).lazy.map { "\(long)\($0)" }).count, 3)
@@ -184,7 +184,7 @@ import Testing
         )
     }
 
-    /// Nobody declares the parts of an answer itself, and there is no layout in them.
+    /// The envelope is not declared by the user and belongs to no layout, so there is no hint.
     @Test func aPartOfTheAnswer() throws {
         let failure = try #require(throws: DecodingFailure.self) {
             _ = try read(#"{"response":{"data":[{"fieldDate":{},"recordId":"7"}]},"messages":[{"code":"0"}]}"#)
@@ -197,7 +197,7 @@ import Testing
         expectNoDifference(failure.fieldsOrPortals, [])
     }
 
-    /// The result of a script is plain JSON.
+    /// A script's result is plain JSON.
     @Test func plainJSON() throws {
         let failure = try #require(throws: DecodingFailure.self) {
             try FMDecoder().decode([Person].self, from: #"[{"Name":"a"}]"#.utf8)

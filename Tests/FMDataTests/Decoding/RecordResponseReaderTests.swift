@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// The whole answer at once.
+/// Reads a whole answer at once.
 func read<R: Decodable, P: Decodable>(
     _ json: String,
     as record: DataAPI.Record<R, P>.Type = DataAPI.Record<FieldData, [String: [FieldData]]>.self,
@@ -124,7 +124,7 @@ func read<R: Decodable, P: Decodable>(
         }
     }
 
-    /// A record is there with its last byte and not before; nothing is decoded that was not asked for.
+    /// A record is available with its last byte and not before; only requested records are decoded.
     @Test func recordsArriveOneByOne() throws {
         let bytes = Array(Self.answer.utf8)
         let firstEnd = try #require(Self.answer.range(of: "}]},\n")).upperBound.utf16Offset(in: Self.answer) - 2
@@ -140,7 +140,7 @@ func read<R: Decodable, P: Decodable>(
         #expect(try reader.finish().recordCount == 2)
     }
 
-    /// Ten thousand records pass through the memory of a few.
+    /// 10,000 records are read with the memory of a few.
     @Test func memoryDoesNotGrow() throws {
         let record = Array(
             #"{"fieldData":{"Name":"Ada","Age":36,"Address::City":"x"},"recordId":"1","modId":"0"},"#.utf8
@@ -199,7 +199,7 @@ func read<R: Decodable, P: Decodable>(
         #expect(try reader.finish().recordCount == 2)
     }
 
-    // MARK: A decoder of the user's
+    // MARK: A custom decoder
 
     @Test func aJSONDecoderOfTheUsers() throws {
         struct Dated: Decodable, Equatable {
@@ -223,9 +223,9 @@ func read<R: Decodable, P: Decodable>(
         #expect(try reader.finish().messages.first?.isSuccess == true)
     }
 
-    // MARK: What is kept beyond its time
+    // MARK: Decoders and containers that are kept
 
-    /// Types that keep their decoder or container, to decode later.
+    /// Types that keep their decoder or container in order to decode later.
     private struct Lazy: Decodable {
         let decoder: any Decoder
         init(from decoder: any Decoder) throws { self.decoder = decoder }
@@ -257,7 +257,7 @@ func read<R: Decodable, P: Decodable>(
 
     // MARK: Lookups
 
-    /// Fields that change their order, come and go from record to record.
+    /// Fields change their order and are missing from some records.
     @Test func fieldsInEveryOrder() throws {
         struct Wide: Decodable, Equatable {
             var a: Int, b: Int?, c: Int, d: Int?, e: Int

@@ -3,9 +3,10 @@ import Testing
 
 @testable import FMData
 
-/// A value of a field stands for a list of itself, but not without end: types that try a list first come to an end too.
+/// A single value can be decoded as a list of one element, but not recursively: decoding ends also for types that try a
+/// list first.
 @Suite struct RecursiveTypeTests {
-    /// Tries the list first.
+    /// Tries a list first.
     private indirect enum Tree: Decodable, Equatable {
         case many([Tree]), one(String)
 
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    /// Goes down through containers instead of types.
+    /// The same with containers instead of types.
     private indirect enum Walk: Decodable, Equatable {
         case many([Walk]), one(String)
 
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    /// Never anything but a list of itself.
+    /// Decodes itself as a list of itself, without an end.
     private struct Bottomless: Decodable {
         init(from decoder: any Decoder) throws {
             _ = try decoder.singleValueContainer().decode([Bottomless].self)
@@ -52,7 +53,7 @@ import Testing
         try FMDecoder().decodeFields([String: Value].self, from: fields.utf8)["v"]
     }
 
-    /// A type that looks at a value by itself sees the JSON that it is, and no list where there is none.
+    /// A type that inspects a value itself sees the JSON as it is: a value that is not a list is not turned into one.
     @Test(arguments: [
         (#"{"v":"a"}"#, Tree.one("a")), (#"{"v":""}"#, .one("")),
         (#"{"v":["a",["b"]]}"#, .many([.one("a"), .many([.one("b")])])),
@@ -92,16 +93,16 @@ import Testing
         )
     }
 
-    // MARK: Types without an end
+    // MARK: Infinitely recursive types
 
-    /// Asks for itself.
+    /// Decodes itself.
     private struct Narcissus: Decodable {
         init(from decoder: any Decoder) throws {
             self = try decoder.singleValueContainer().decode(Narcissus.self)
         }
     }
 
-    /// Takes each error for a reason to try something else, which would go on for ever even where each attempt ends.
+    /// Tries something else after each error: this would not end even though each single attempt does.
     private indirect enum Stubborn: Decodable {
         case itself(Stubborn), list([Stubborn]), pair(Pair), nothing
 
@@ -143,14 +144,14 @@ import Testing
         #expect(failure.reason.hasSuffix("is made of itself without end."))
     }
 
-    /// What went wrong with one record is forgotten with the next.
+    /// An error in one record does not affect the next.
     @Test func theNextValueIsReadAllTheSame() throws {
         let decoder = FMDecoder()
         #expect(throws: DecodingFailure.self) { try decoder.decodeFields(Narcissus.self, from: #""a""#.utf8) }
         expectNoDifference(try decoder.decodeFields([String: Tree].self, from: #"{"v":"a"}"#.utf8), ["v": .one("a")])
     }
 
-    /// As deep as JSON may be, with as many types for each level as there are in a row of optional lists.
+    /// JSON of the maximum depth, with as many types per level as a chain of optional lists has.
     @Test func deepJSONIsNoTypeWithoutAnEnd() throws {
         struct Deep: Decodable {
             var v: [[Deep?]?]?
@@ -165,7 +166,7 @@ import Testing
 
     // MARK: Rules
 
-    /// The elements of such a list are the value itself under all rules.
+    /// Under all rules, the element of such a list is decoded as the value itself would be.
     @Test func elementsReadAsTheValueDoes() throws {
         struct Lists: Decodable, Equatable {
             var v: [Int]

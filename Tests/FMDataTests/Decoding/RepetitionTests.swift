@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// Repetitions keep their places. A layout shows those that it likes.
+/// Repetitions keep their places. A layout may show any subset of them.
 @Suite struct RepetitionTests {
     private struct Row<Value: Decodable>: Decodable {
         var phone: Value
@@ -27,7 +27,7 @@ import Testing
         return try FMDecoder(options: options).decodeFields(Row<Value>.self, from: json.utf8).phone
     }
 
-    /// The value of an optional property.
+    /// Decodes the field as an optional property.
     private func maybe<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value? {
         try FMDecoder().decodeFields(MaybeRow<Value>.self, from: json.utf8).phone
     }
@@ -62,7 +62,7 @@ import Testing
         expectNoDifference(try phone([Int?].self, json), [nil, 1, nil, 2])
     }
 
-    /// A single value is the first repetition, which is not there.
+    /// A type with a single value stands for the first repetition, which is missing here.
     @Test func theFirstRepetitionAlone() throws {
         let json = #"{"Phone(2)":"b"}"#
         expectNoDifference(try maybe(String.self, json), nil)
@@ -87,14 +87,14 @@ import Testing
 
     private enum Plan: String, Decodable { case full }
 
-    /// A type that takes an empty text for a value.
+    /// A type that accepts an empty text as a value.
     private struct Wrapped: Decodable, Equatable {
         var text: String
         init(text: String) { self.text = text }
         init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
     }
 
-    /// Whatever has a value for an empty field keeps the place of an empty repetition, at the end too.
+    /// For types that have a value for an empty field, empty repetitions keep their places, at the end too.
     @Test func emptyOnesAtTheEndKeepTheirPlaces() throws {
         let empty = #"{"Phone(1)":"a","Phone(2)":"","Phone(3)":""}"#
         expectNoDifference(try phone([String].self, empty), ["a", "", ""])
@@ -117,12 +117,13 @@ import Testing
             try maybe([DataAPI.ContainerReference].self, #"{"Phone(1)":"","Phone(2)":""}"#),
             [.empty, .empty]
         )
-        // Of which the layout shows one.
+        // Here the layout shows a single repetition.
         expectNoDifference(try phone([DataAPI.ContainerReference].self, #"{"Phone":""}"#), [.empty])
         expectNoDifference(try phone(Set<DataAPI.ContainerReference>.self, empty), [.text("a"), .empty])
     }
 
-    /// Numbers, dates and cases have no value for an empty field: where they are not optional, those at the end are left out.
+    /// Numbers, dates and enum cases have no value for an empty field: unless they are optional, those at the end are
+    /// left out.
     @Test func emptyOnesAtTheEndOfTypesWithoutAValueForThemAreLeftOut() throws {
         let numbers = #"{"Phone(1)":1,"Phone(2)":"","Phone(3)":""}"#
         expectNoDifference(try phone([Int].self, numbers), [1])
@@ -137,7 +138,8 @@ import Testing
         )
     }
 
-    /// One of them is `nil`, and the record is read: as a property that is optional.
+    /// A repetition that cannot be read as a number is `nil`, as an optional property would be; the record is still
+    /// read.
     @Test func aRepetitionWithoutANumberIsNil() throws {
         let json = #"{"Phone(1)":1,"Phone(2)":"n/a","Phone(3)":" ","Phone(4)":"4 kg","Phone(5)":""}"#
         expectNoDifference(try phone([FMNumber?].self, json), [1, nil, nil, 4, nil])

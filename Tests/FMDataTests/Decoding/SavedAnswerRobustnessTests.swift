@@ -5,12 +5,13 @@ import Testing
 
 @testable import FMData
 
-/// Answers as servers spell them, damaged in every way: nothing traps, nothing is taken for whole that is not.
+/// Answers in the spelling of real servers, damaged in every way: the reader does not trap, and accepts nothing that is
+/// incomplete.
 ///
-/// All of ``SavedAnswer/own`` go through the reader here: cut off at every byte, split at every byte, with bytes replaced, left
-/// out and repeated. What is read for one answer grows with the square of its length, so of one longer than
-/// ``Coverage/wholeLength`` bytes the places are spread evenly over it, the first and last among them.
-/// With `FMDATA_EXHAUSTIVE=1` in the environment no place is left out, and every byte is tried at each, which takes minutes.
+/// All of ``SavedAnswer/own`` go through the reader here: cut off at every byte, split at every byte, with bytes
+/// replaced, removed and repeated. The work for one answer grows with the square of its length. For answers longer than
+/// ``Coverage/wholeLength`` bytes the places are therefore spread evenly, including the first and the last. With
+/// `FMDATA_EXHAUSTIVE=1` in the environment every place is tried, with every byte; this takes minutes.
 @Suite struct SavedAnswerRobustnessTests {
     typealias Response = DataAPI.RecordResponse<FieldData, [String: [FieldData]]>
 
@@ -23,13 +24,13 @@ import Testing
         "errors/952-invalid-token",
     ]
 
-    /// Which places of an answer are tried, and what is put there.
+    /// Which places of an answer are tried, and which bytes are put there.
     enum Coverage {
-        /// Up to this length all of them.
+        /// Up to this length all places are tried.
         static let wholeLength = Effort.of(600, brief: 60)
 
         private static let isExhaustive = ProcessInfo.processInfo.environment["FMDATA_EXHAUSTIVE"] == "1"
-        /// Such that mean something in JSON and such that mean nothing.
+        /// Bytes that have a meaning in JSON and bytes that have none.
         private static let samples: [UInt8] = [
             0x00, 0x22, 0x30, 0x5B, 0x0A, 0x2C, 0x3A, 0x5D, 0x20, 0x2D, 0x7B, 0xC3, 0x5C, 0x7D, 0x80, 0xFF,
         ]
@@ -39,7 +40,7 @@ import Testing
             return Set(stride(from: 0, to: count, by: step)).union([0, max(0, count - 1)])
         }
 
-        /// Four at each place, in turn.
+        /// Four at each place, alternating between the places.
         static func replacements(at place: Int) -> [UInt8] {
             isExhaustive ? Array(.min ... .max) : Array(samples[(place % 4) * 4..<(place % 4 + 1) * 4])
         }
@@ -61,7 +62,7 @@ import Testing
         #expect(JSONDocument.takes(whole[...]))
     }
 
-    /// The structure that is read is the same, entry by entry.
+    /// The tape has the same entries wherever the text is split.
     @Test(arguments: answers)
     func split(_ answer: SavedAnswer) throws {
         let bytes = try answer.bytes()
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    /// Bytes replaced: what is JSON then is taken, and nothing else.
+    /// Replaced bytes: the reader accepts the result only if it is still JSON.
     @Test(arguments: answers)
     func corrupted(_ answer: SavedAnswer) throws {
         let whole = try answer.bytes()
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    /// Bytes left out and bytes put in.
+    /// Removed and inserted bytes.
     @Test(arguments: answers)
     func shortenedAndLengthened(_ answer: SavedAnswer) throws {
         let whole = try answer.bytes()
@@ -97,8 +98,8 @@ import Testing
         }
     }
 
-    /// Taken for JSON exactly when the second opinion says so, after a byte order mark, which the reader skips; and as an
-    /// answer decoded or refused, and nothing else happens.
+    /// The reader accepts the bytes exactly if the second parser does (after a byte order mark, which the reader
+    /// skips). An accepted text is then decoded as an answer or refused, without a trap.
     private func check(_ damaged: [UInt8], _ what: @autoclosure () -> String) {
         let isTaken = JSONDocument.takes(damaged[...])
         let hasMark = damaged.starts(with: [0xEF, 0xBB, 0xBF])
@@ -109,7 +110,8 @@ import Testing
 
     // MARK: Records
 
-    /// The same one level up: no answer of a server that is cut off is taken for whole, and split ones are the same.
+    /// The same at the level of records: an answer that is cut off is never accepted, and split answers give the same
+    /// records.
     @Test(arguments: recordAnswers)
     func recordsCutOffAndSplit(_ name: String) throws {
         let bytes = try enveloped(name)
@@ -132,7 +134,7 @@ import Testing
         }
     }
 
-    /// Damaged records are decoded or refused, and nothing else happens.
+    /// Damaged records are decoded or refused with a `DecodingFailure`.
     @Test(arguments: recordAnswers)
     func recordsCorrupted(_ name: String) throws {
         let whole = try enveloped(name)
@@ -190,7 +192,7 @@ import Testing
         #expect(records[97].portalData?["plate_STAR"]?.last?["plate_STAR::star"] == "Ōkibi")
     }
 
-    /// The four records of an answer, 25 times.
+    /// The four records of an answer, repeated 25 times.
     private func pageOfAHundred(_ answer: SavedAnswer) throws -> [UInt8] {
         let text = String(decoding: try answer.bytes(), as: UTF8.self)
         let start = try #require(text.range(of: "\"data\": ["))
@@ -200,7 +202,7 @@ import Testing
         return Array((page + text[end.lowerBound...]).utf8)
     }
 
-    /// Some answers are what a client printed after it took off the envelope.
+    /// Some saved answers lack the envelope, since a client printed them without it. This adds it.
     private func enveloped(_ name: String) throws -> [UInt8] {
         let bytes = try SavedAnswer.named(name).bytes()
         if (try? read(bytes)) != nil { return bytes }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Two portals of one table that have no object names come as one key, twice.
+/// Two portals of one table without object names are sent under one key, twice.
 @Suite struct TwinPortalTests {
     private struct Row: Codable, Sendable {
         var number: String
@@ -84,7 +84,7 @@ import Testing
         let failure = #expect(throws: DecodingFailure.self) { try record.portalData?.result.get() }
         expectNoDifference(failure?.portal, "Phones")
         expectNoDifference(record.recordId, 7)
-        // What it cannot tell it does not write either.
+        // Portals that could not be decoded cannot be encoded either.
         #expect(throws: EncodingFailure.self) { try FMEncoder().encodeFields(record.portalData) }
     }
 }

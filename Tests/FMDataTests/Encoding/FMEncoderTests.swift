@@ -150,7 +150,8 @@ import Testing
         #expect(text(try FMEncoder().encode(fields)) == "{\"n\":\(digits)}")
     }
 
-    /// Digits that a binary number holds are a number, others a text: a host may read JSON with JavaScript.
+    /// A number whose digits a `Double` can hold is written as a JSON number, others as text: the host may read JSON
+    /// with JavaScript.
     @Test(arguments: [
         ("9007199254740993", false), ("9007199254740992", true), ("-9007199254740993", false),
         ("1152921504606846976", false),

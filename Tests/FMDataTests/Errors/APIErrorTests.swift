@@ -8,7 +8,7 @@ import Testing
 @testable import FMData
 
 @Suite(.timeLimit(.minutes(15))) struct APIErrorTests {
-    // MARK: May it be tried again?
+    // MARK: Retryable failures
 
     @Test(arguments: [
         (FMRest.APIError.Code.unauthorized, false), (.sessionLost, false), (.decoding, false), (.encoding, false),
@@ -20,14 +20,15 @@ import Testing
         expectNoDifference(FMRest.APIError(code, reason: "", outcomeIsUnknown: true).isRetryable, false)
     }
 
-    /// Every way in which the transport fails, met by a read (which changes nothing) and by a write.
+    /// Every failure of the transport, for a read (which changes nothing) and for a write.
     @Test(arguments: [
-        // Away, for now. Nothing was sent, except where the connection broke.
+        // Temporary failures. Nothing was sent, except where the connection broke or a limit struck during the
+        // exchange.
         (HTTPClientError.Code.unknownHost, true), (.connectionRefused, true), (.connectFailed, true),
         (.connectTimeout, true), (.queueTimeout, true), (.proxyFailure, true),
         (.connectionClosed, true), (.truncatedBody, true),
         (.firstByteTimeout, true), (.idleTimeout, true), (.tooSlow, true), (.totalTimeout, true),
-        // The next attempt would end the same way.
+        // Permanent failures: the next attempt would end in the same way.
         (.invalidRequest, false), (.insecureScheme, false), (.unusableProxy, false), (.shutdown, false),
         (.invalidTLSOptions, false), (.tlsFailure, false), (.plainHTTPServer, false), (.tlsServer, false),
         (.certificateUntrusted, false), (.certificateExpired, false), (.certificateNotYetValid, false),
@@ -94,7 +95,7 @@ import Testing
 
     // MARK: Hints
 
-    /// The codes that a user of the Data API meets, with those whose name says it all.
+    /// The codes that users of the Data API meet. Codes whose name explains everything are included.
     @Test func everyCodeOfTheDataAPIHasAHint() {
         let met: Set<Int> = [
             3, 9, 10, 100, 101, 102, 103, 104, 105, 106, 108, 110, 111, 112, 117, 200, 201, 202, 204, 210, 211, 212,
@@ -109,7 +110,7 @@ import Testing
     }
 
     @Test func theHintOfACodeIsThatOfItsError() async throws {
-        // Codes that end the session or wait for room would change what is asked next.
+        // Codes that end the session or report a full host are left out: they would change which request follows.
         let codes = FileMakerErrorCode.rows.keys.sorted().map(FileMakerErrorCode.init(rawValue:)).filter {
             $0.hint != nil && !$0.meansSessionLost && !$0.meansHostFull && $0 != .windowMissing
         }
@@ -123,9 +124,9 @@ import Testing
         }
     }
 
-    // MARK: Texts of others
+    // MARK: Texts from the server
 
-    /// A server may say as much as it likes; what is printed of it fits a line of a log.
+    /// A server may send texts of any length; what is printed of them fits a line of a log.
     @Test(arguments: ["x", "é", "e\u{301}", "\u{301}", "👨‍👩‍👧"])
     func aMessageOfTenMegabytesIsCutWhereItIsPrinted(letter: String) throws {
         let text = String(repeating: letter, count: 10_000_000 / letter.utf8.count)
@@ -159,7 +160,7 @@ import Testing
 
     // MARK: Too large
 
-    /// The engine never saw it: nothing was carried out, and it makes no sense to send it again.
+    /// The request never reached the engine, so it had no effect; sending it again would fail as well.
     @Test func aRequestThatIsTooLargeWasNotCarriedOut() async throws {
         var configuration = Sandbox.Configuration()
         configuration.maximumBodyBytes = 1000
@@ -260,7 +261,7 @@ import Testing
         expectNoDifference(try body(many), "••••")
     }
 
-    // MARK: Going on after a failure
+    // MARK: Continuing after a failure
 
     private func failing(_ code: FileMakerErrorCode?) -> AnyPublisher<Int, FMRest.APIError> {
         Fail(error: FMRest.APIError(.fileMaker, reason: "r", fileMakerCode: code)).eraseToAnyPublisher()
@@ -287,7 +288,7 @@ import Testing
         expectNoDifference(next?.fileMakerCode, 5)
     }
 
-    /// Trying again would show the same certificate, or the same file.
+    /// A retry would meet the same certificate or read the same file.
     @Test(arguments: [
         HTTPClientError.Code.tlsFailure, .plainHTTPServer, .tlsServer, .certificateUntrusted, .certificateExpired,
         .certificateNotYetValid, .certificateNameMismatch, .certificateInvalid, .certificatePinMismatch,

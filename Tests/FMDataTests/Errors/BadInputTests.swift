@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// What servers, networks and users get wrong: each a typed error that says what and where.
+/// Mistakes of servers, networks and users: each gives a typed error that says what is wrong and where.
 @Suite(.timeLimit(.minutes(15))) struct BadInputTests {
     struct Country: Decodable, Sendable {
         var name: String
@@ -54,7 +54,7 @@ import Testing
         try await World.run(over: .tls) { world in
             var config = DataAPI.Config.patient
             config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
-            // The certificate names localhost, 127.0.0.1 and ::1; this is the same machine by another name.
+            // The certificate names localhost, 127.0.0.1 and ::1; this is another name of the same machine.
             let server = DataAPI.Server(host: "https://127.0.0.2:\(world.sandbox.port)", config: config)
             let error = await server.getProductInfo().awaitSingleResult().failure
             #expect([.tls, .network].contains(error?.code), "127.0.0.2 may not even be served")
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    // MARK: FileMaker's own refusals
+    // MARK: FileMaker's refusals
 
     @Test func wrongPassword() async throws {
         try await World.run(credentials: Credentials(user: "admin", password: "wrong")) { world in
@@ -83,7 +83,7 @@ import Testing
             expectNoDifference(error?.httpStatus, 401)
             expectNoDifference(error?.isRetryable, false)
             expectNoDifference(world.database.credentials, .invalid)
-            // The same password is not tried again: servers lock accounts.
+            // The client does not send the same password again, since servers lock accounts.
             _ = await world.countries.getRecords().returnAs(Country.self).awaitSingleResult()
             expectNoDifference(world.sandbox.counters.failedLogins, 1)
         }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    // MARK: Answers that are none
+    // MARK: Answers that do not come from a Data API
 
     @Test(arguments: [Sandbox.Fault.html(status: 502), .html(status: 200), .empty(status: 200), .empty(status: 404)])
     func whatIsNoAnswerOfADataAPI(fault: Sandbox.Fault) async throws {
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    // MARK: -
+    // MARK: Other errors
 
     private func failure(from host: String) async -> FMRest.APIError? {
         await DataAPI.Server(host: host).getProductInfo().awaitSingleResult().failure
@@ -249,7 +249,7 @@ import Testing
             world.countries.getRecords(recordQuery: RecordQuery(script: ScriptQuery(script: "Echo")))
                 .subscribe(subscriber)
             _ = await subscriber.completion()
-            // Whatever would come later comes before the next request has been answered.
+            // Another completion would come before the next request has been answered.
             _ = await world.database.getScriptNames().awaitSingleResult()
             let completions = subscriber.history.filter { if case .completion = $0 { true } else { false } }
             expectNoDifference(completions.count, 1)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import FMData
 
-/// What a user reads when the server cannot be reached, word by word: what is wrong, where, and what to do.
+/// The full texts of errors when the server cannot be reached: what is wrong, where, and what to do.
 @Suite(.timeLimit(.minutes(15))) struct ConnectionErrorTests {
-    /// What `GET …/productInfo` fails with at a server on loopback that encrypts with this certificate.
+    /// The error of `GET …/productInfo` sent to a server on loopback that uses this certificate.
     private func failure(
         _ certificate: TestCertificates.Pair?,
         scheme: String = "https",
@@ -69,7 +69,7 @@ import Testing
         )
     }
 
-    /// The remedy of the hint, for both.
+    /// Following the hint helps, for an unknown authority and for a self-signed certificate.
     @Test func theHintHelps() async throws {
         for pair in [TestCertificates.server, TestCertificates.selfSigned] {
             let authority = pair.key == TestCertificates.server.key ? TestCertificates.authority : pair.certificate
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// The pin of the message, pasted where the hint says, is the right one.
+    /// The pin in the message is the right one when it is pasted where the hint says.
     @Test func aPinToCompareAndPaste() async throws {
         let pins = ["AAAA", "BBBB"]
         let (error, url) = try await failure(
@@ -205,7 +205,7 @@ import Testing
             hint: "Name the port for HTTPS in the server's host (it is 443 if none is named), "
                 + "or write \"\(sandbox.url)\"."
         )
-        // Elsewhere plain HTTP has to be allowed first.
+        // Hosts other than loopback need plain HTTP to be allowed first.
         let far = HTTPClientError(
             code: .plainHTTPServer,
             outcome: .notSent,
@@ -241,7 +241,7 @@ import Testing
                 status: " [HTTP 400]"
             )
         }
-        // BoringSSL just closes, which may have other reasons.
+        // BoringSSL only closes the connection, which may have other causes.
         expect(
             try await failure(TestCertificates.server, scheme: "http"),
             "the connection was closed before an answer (ORIGIN)",
@@ -250,7 +250,7 @@ import Testing
         )
     }
 
-    /// A port that has answered in plain HTTP is none for HTTPS.
+    /// A port that has answered in plain HTTP is not a port for HTTPS.
     @Test(arguments: [0, 1, 20])
     func aServerThatHasAnsweredIsNotSaidToSpeakHTTPS(answers: Int) async throws {
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What is said where there is nothing to log in with, and what became of it.
+/// Errors of databases without credentials, and of those whose credentials were refused.
 @Suite(.timeLimit(.minutes(15))) struct CredentialErrorTests {
     @Test func aDatabaseWithoutCredentialsSaysSoAndSendsNothing() async throws {
         try await World.run(credentials: nil) { world in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Its credentials are not kept, but nobody should read that there were none.
+    /// The refused credentials are not kept, but the error must not say that there were none.
     @Test func aLoginThatWasRefusedIsRememberedWhereThereAreNoCredentials() async throws {
         try await World.run(credentials: nil) { world in
             let wrong = Credentials(user: "ada", password: "wrong")

@@ -9,8 +9,8 @@ import Testing
 
 @testable import FMData
 
-/// Time limits of single calls, and what their errors say. The limits are short, and always strike: whatever they wait for
-/// never comes.
+/// Time limits of single calls, and the errors that they cause. The limits are short and always strike, since what the
+/// call waits for never comes.
 @Suite(.timeLimit(.minutes(15))) struct DeadlineTests {
     private typealias Call<Value> = TrackingSubscriber<Value, FMRest.APIError>
     private static let short = Duration.milliseconds(30)
@@ -22,10 +22,11 @@ import Testing
         try await ScriptedHost.run(client: configure, answer: { _ in .silence }, body)
     }
 
-    /// Calls with limits that double until one strikes while the call waits for this; before, whatever it waits for, the
-    /// error must say that nothing came of it. A busy machine may need some time to come so far.
+    /// Repeats a call with a limit that doubles until the limit strikes while the call waits for `awaited`. A busy
+    /// machine needs some time to get this far, so earlier limits may strike while the call waits for a session or a
+    /// connection. The error must then say that the call had no effect.
     ///
-    /// - Parameter isThere: whether it has come so far.
+    /// - Parameter isThere: whether the call has got this far.
     private static func strike(
         while awaited: String,
         isThere: () -> Bool = { true },
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    // MARK: What was waited for
+    // MARK: What the call waited for
 
     @Test func aReadThatGetsNoAnswerIsRetryable() async throws {
         try await Self.silentHost { host in
@@ -87,7 +88,7 @@ import Testing
             $0.sessions.maximumSessions = 1
             $0.sessions.waitingDeadline = Self.short
         }) { host in
-            // The first call must not wait for its login, which may take longer than that.
+            // The first call must not wait for its login, which may take longer than the limit.
             _ = try await host.database.login(credentials: Credentials(user: "api", password: "secret")).firstValue()
             let first = Call<DataAPI.CreateResponse>()
             host.layout.createRecord().subscribe(first)
@@ -99,12 +100,12 @@ import Testing
         }
     }
 
-    /// It takes the connection and the request, and says nothing. More sessions would not help.
+    /// The host accepts the connection and the request, but does not answer. More sessions would not help.
     @Test(arguments: ["sessions.waitingDeadline", "timeouts.total"])
     func aHostThatNeverAnswersTheLoginIsToldAsThat(limit: String) async throws {
         let server = try await FaultServer.start { _ in .silence }
         defer { server.stop() }
-        // A busy machine may not have connected yet when a short limit strikes.
+        // On a busy machine, a short limit may strike before the connection is open.
         var time = Self.short
         var error: FMRest.APIError
         repeat {
@@ -132,7 +133,8 @@ import Testing
             .getLayoutNames().awaitSingleResult().failure
     }
 
-    /// Two sessions and one connection: the second call has its session, and waits for the connection of the first.
+    /// There are two sessions and one connection: the second call has a session, but waits for the first call's
+    /// connection.
     @Test(arguments: ["total", "connect", "queue"])
     func aWriteThatGetsNoConnectionWasNotSent(limit: String) async throws {
         try await Self.silentHost(client: { $0.maximumConnections = 1 }) { host in
@@ -150,7 +152,7 @@ import Testing
                         }
                         .createRecord()
                 }
-                // The connection is free again for the logouts.
+                // Free the connection for the logouts.
                 .handleEvents(receiveCompletion: { _ in first.cancel() })
                 .eraseToAnyPublisher()
             }
@@ -175,7 +177,7 @@ import Testing
 
     // MARK: Streams and transfers
 
-    /// A host whose every answer but those about sessions begins and goes no further.
+    /// A host that begins its answers and never ends them, except those about sessions.
     private static func stallingHost(_ body: (ScriptedHost) async throws -> Void) async throws {
         let host = try await ScriptedHost.start { _ in
             [.send(FaultServer.head(200, length: 1000)), .send(#"{"response":{"data":["#)]
@@ -225,7 +227,7 @@ import Testing
         }
     }
 
-    /// The record says where the content is; the content does not come.
+    /// The record with the container's reference arrives; the content does not.
     @Test func allStepsOfADownloadShareItsTime() async throws {
         let host = try await ScriptedHost.start { request in
             guard !request.target.hasPrefix("/Streaming_SSL") else { return [] }
@@ -237,14 +239,14 @@ import Testing
         }
         defer { host.server.stop() }
         let layout = host.database.addLayout("L")
-        // The answer that is waited for may be that of the first step.
+        // The wait for an answer may still be that of the first step.
         _ = try await Self.strike(while: "the answer", isThere: { !host.downloads.isEmpty }) { limit in
             await layout.timeouts { $0.total = limit }
                 .downloadContainer(fieldName: "Photo", recordId: 1).toMemory().awaitSingleResult().failure
         }
     }
 
-    // MARK: How limits are set
+    // MARK: Setting limits
 
     @Test func limitsThatAreNotTouchedStay() {
         var config = DataAPI.Config()
@@ -277,7 +279,7 @@ import Testing
         expectNoDifference(total(call.ofOneCall, at: start + .seconds(9)), .seconds(1))
         let late = call.next(at: start + .seconds(11)).limits
         #expect(throws: FMRest.APIError.self) { try late?.checked() }
-        // Another call has all of it.
+        // Another call has the full time.
         expectNoDifference(total(calls.ofOneCall, at: start + .seconds(11)), .seconds(10))
         expectNoDifference(total(call.ofOtherCalls.ofOneCall, at: start + .seconds(11)), .seconds(10))
     }
@@ -318,7 +320,8 @@ import Testing
         }
     }
 
-    /// What comes back keeps the database alive, and its end is not the end of the sessions.
+    /// The copy that `timeouts` returns keeps the database alive, and its release does not end the sessions of the
+    /// other.
     @Test func theSessionsEndWithTheLastWhoUsesThem() async throws {
         try await World.run { world in
             let server = world.database.server

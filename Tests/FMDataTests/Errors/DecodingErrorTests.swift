@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// What a subscriber reads when records do not fit the types that they are declared as.
+/// The errors that a subscriber receives when records do not fit the types that they are decoded as.
 @Suite(.timeLimit(.minutes(15))) struct DecodingErrorTests {
     private struct Misspelled: Decodable, Sendable {
         var Nmae: String
@@ -29,7 +29,7 @@ import Testing
         var Phones: [Phone]
     }
 
-    /// The reason of a failed call, with what every error of a decoder has checked.
+    /// The error of a failed call, after checking what all decoding errors have in common.
     private func failure<R: Decodable & Sendable, P: Decodable & Sendable>(
         of publisher: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError>,
         fields: [String],
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    // MARK: A decoder of the user's
+    // MARK: A custom decoder
 
     @Test func aDecoderOfTheUsersSaysWhereToo() async throws {
         try await World.run(client: { $0.decoder = JSONDecoder() }) { world in

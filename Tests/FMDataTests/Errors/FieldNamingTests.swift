@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// "Field is missing", but which one?
+/// FileMaker says "Field is missing" without a name; the error adds which field it was.
 @Suite(.timeLimit(.minutes(15))) struct FieldNamingTests {
     // MARK: 102
 
@@ -113,14 +113,15 @@ import Testing
         }
     }
 
-    /// A list of all that was sent would tell what everybody knows.
+    /// A list of all fields that were sent would tell the user nothing new.
     @Test func whereManyFieldsCanBeMeantNoneIsNamed() async throws {
         let sent = [
             "Name": "a", "Email": "b", "City": "c", "Notes": "d", "Balance": "1", "Birthday": "01/02/2003",
             "WakeUp": "07:00:00", "Status": "new",
         ]
         try await World.run { world in
-            // What was asked of a layout holds for a minute, and a busy machine takes longer than that.
+            // The metadata of a layout are kept for a minute, which a busy machine may exceed. With a manual clock they
+            // stay.
             let database = DataAPI.Server(
                 host: world.sandbox.url,
                 config: .patient,
@@ -148,7 +149,7 @@ import Testing
             }
             let few = await refused(by: 504, sent.filter { ["Name", "Email", "City"].contains($0.key) })
             expectNoDifference(few?.fields, ["City", "Email", "Name"])
-            // Where the metadata do tell, many sent fields are no matter.
+            // Where the metadata tell which field is meant, the number of sent fields does not matter.
             let number = await refused(by: 502, sent)
             expectNoDifference(number?.fields, ["Balance"])
             let list = await refused(by: 506, sent)
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    // MARK: What it costs, and what it must not do
+    // MARK: Extra requests and their limits
 
     @Test func aSuccessAndOtherErrorsNeverAskForMetadata() async throws {
         try await World.run { world in
@@ -245,7 +246,7 @@ import Testing
             host.layout.editRecord(record: EditRecord(editRecord: ["Nmae": "b"]), recordId: 1).subscribe(subscriber)
             await host.server.requestCount(atLeast: 3)
             subscriber.cancel()
-            // The exchange for the metadata goes with the subscription, and takes its connection along.
+            // Cancelling the subscription cancels the request for the metadata and closes its connection.
             await host.server.allConnectionsClosed()
             #expect(subscriber.completionIfAny == nil)
         }

@@ -12,7 +12,8 @@ import Testing
         #expect(Set(rows.map(\.name)).count == rows.count)
     }
 
-    /// `.error(.recordInUse)` of the sandbox is `FileMakerErrorCode.recordInUse` in a `catch`.
+    /// The constants of the sandbox and of the client have the same names: `.error(.recordInUse)` in the sandbox is
+    /// `FileMakerErrorCode.recordInUse` in a `catch`.
     @Test func theSandboxCallsItsErrorsTheSame() throws {
         func constants(_ path: String) throws -> [String: String] {
             let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func theTableHasTheCodesOfTheClarisListAndNoOthers() {
-        // The list by ranges, written from the list and not from the table.
+        // The ranges are copied from Claris's list, not from the table under test.
         let listed: [ClosedRange<Int>] = [
             -1...21, 100...119, 130...131, 200...212, 214...219, 300...308, 310...310, 400...402, 404...410, 412...418,
             500...513, 600...603, 700...700, 706...708, 711...711, 714...727, 729...736, 738...738, 800...817,
@@ -91,7 +92,7 @@ import Testing
         #expect(FileMakerErrorCode(rawValue: number).category == category)
     }
 
-    /// Most stand in the range of their family: what a code that Claris adds is taken for.
+    /// Most codes belong to the category of their range; a code that Claris adds later gets that category.
     @Test func codesAreInTheFamilyOfTheirRangeOrPlacedAmongStrangers() {
         let strangers = FileMakerErrorCode.rows.values
             .filter { FileMakerErrorCode.rangeCategory(of: $0.number) != $0.category }
@@ -104,7 +105,7 @@ import Testing
         )
     }
 
-    /// A code that only a script can meet has no constant, and all the same its words.
+    /// A code that only scripts can meet has no constant, but it has a description.
     @Test func aCodeOfAScriptIsKnownByItsNumber() {
         let code: FileMakerErrorCode = 1630
         #expect(code.summary == "FileMaker error 1630: URL is malformed")
@@ -134,13 +135,13 @@ import Testing
             #expect(hint.hasSuffix("."), "\(row.number)")
             #expect(hint != row.name, "\(row.number)")
         }
-        // The codes that a Data API program meets most: each must help.
+        // The codes that programs of the Data API meet most: each needs a hint.
         for number in [9, 101, 102, 104, 105, 201, 212, 301, 306, 400, 401, 500, 802, 812, 952, 956, 959, 960, 1708] {
             #expect(FileMakerErrorCode(rawValue: number).hint != nil, "\(number)")
         }
     }
 
-    /// Who writes tests names an error as the client does.
+    /// Tests that use the sandbox can name errors as the client does.
     @Test func theSandboxHasTheSameNames() {
         let pairs: [(FileMakerError, FileMakerErrorCode)] = [
             (.insufficientPrivileges, .insufficientPrivileges), (.recordMissing, .recordMissing),

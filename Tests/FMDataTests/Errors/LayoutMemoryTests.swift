@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What is known of a file, and who asks for it when. Time stands still until a test moves it.
+/// What is remembered about a file, and who requests it when. Time advances only when a test says so.
 @Suite struct LayoutMemoryTests {
     /// Requests that are answered when the test says so.
     private final class Requests {
@@ -21,7 +21,7 @@ import Testing
             return answer.handleEvents(receiveCancel: { self.cancelled += 1 }).eraseToAnyPublisher()
         }
 
-        /// Answers, and ends later.
+        /// Sends a value; the caller sends the completion later.
         func answer() -> PassthroughSubject<FileAnswer, FMRest.APIError> {
             let answer = answers.removeFirst()
             answer.send(.names([]))
@@ -63,7 +63,7 @@ import Testing
         for one in all { expectNoDifference(one.history, ["answer", "finished"]) }
     }
 
-    /// What follows from it needs the session in which it came.
+    /// An answer is delivered when its call has ended, since the requests that follow need its session.
     @Test func anAnswerIsTheirsWhenItsCallHasEnded() {
         let one = ask()
         let request = requests.answer()
@@ -113,7 +113,7 @@ import Testing
         #expect(memory.known("People") == nil)
     }
 
-    /// The one may wait for a session that the other holds.
+    /// Callers with different pools do not share a request, because one may wait for a session that the other holds.
     @Test func whoHasOtherSessionsAsksForThemselvesAndKnowsTheSame() {
         let first = ask()
         let other = ask(for: requests)

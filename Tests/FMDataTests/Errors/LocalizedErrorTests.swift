@@ -7,7 +7,8 @@ import Testing
 
 @testable import FMData
 
-/// What Foundation shows of errors: `localizedDescription` in the log of somebody who does not know this library.
+/// The texts that Foundation shows for errors: `localizedDescription` in the log of someone who does not know this
+/// library.
 @Suite(.timeLimit(.minutes(15))) struct LocalizedErrorTests {
     @Test func itSaysWhatHappenedAndTheNumber() async throws {
         try await World.run { world in
@@ -33,7 +34,7 @@ import Testing
         )
     }
 
-    /// The error of a script names the code by itself.
+    /// A script error's own text contains the code, so it is not added a second time.
     @Test func aScriptsErrorSaysItsCodeOnce() {
         let error = FMRest.APIError(DataAPI.ScriptFailure(script: "S", phase: .afterRequest, code: 401))
         expectNoDifference(
@@ -53,7 +54,7 @@ import Testing
         expectNoDifference(code(.init(.timeout, reason: "")), -111)
     }
 
-    /// Programs store them, and compare them with those of other versions.
+    /// Programs store these numbers and compare them with those of other versions.
     @Test func theNumbersOfTheKindsStay() {
         let kinds: [(FMRest.APIError.Code, Int)] = [
             (.fileMaker, -100), (.unauthorized, -101), (.sessionLost, -102), (.tokensRefused, -103),
@@ -125,9 +126,9 @@ import Testing
         }
     }
 
-    // MARK: What is below
+    // MARK: Underlying errors
 
-    /// Whoever is sent to the error of the connection can name its type.
+    /// The type of the underlying connection error is public.
     @Test func theErrorOfTheConnectionIsAtHand() async throws {
         let closed = try ClosedPort()
         let error = await DataAPI.Server(host: "http://127.0.0.1:\(closed.port)").getProductInfo()

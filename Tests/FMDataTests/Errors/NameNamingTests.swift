@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// "Layout is missing" and "Script is missing", but which one?
+/// FileMaker says "Layout is missing" or "Script is missing"; the error adds which one it was.
 @Suite(.timeLimit(.minutes(15))) struct NameNamingTests {
     // MARK: Layouts
 
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// It may be hidden from the account by something else than its name.
+    /// Something other than its name may hide a layout from the account.
     @Test func aLayoutThatIsThereIsNotBlamed() async throws {
         try await World.run { world in
             world.sandbox.inject(.error(105), on: .getRecords)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// A script that runs may look for another one that is not there.
+    /// A script that runs may itself look for a script that does not exist.
     @Test func theErrorOfAScriptIsAboutNoScriptOfTheRequest() async throws {
         try await World.run { world in
             let error = await world.contacts.executeScript(script: "Fail With", scriptParam: "104")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    // MARK: What it costs, and what it must not do
+    // MARK: Extra requests and their limits
 
     @Test func aRunOfFailuresAsksOnce() async throws {
         try await World.run { world in
@@ -165,7 +165,8 @@ import Testing
         }
     }
 
-    /// To explain that a field is missing the layout is asked for; when that is missing by then, nobody asks further.
+    /// To explain that a field is missing, the client requests the layout's metadata. If that fails because the layout
+    /// is missing, no further request follows.
     @Test func whatIsAskedToExplainAnErrorIsNotExplainedItself() async throws {
         try await World.run { world in
             world.sandbox.inject(.error(105), on: .layoutMetadata, count: nil)
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    // MARK: Names alone
+    // MARK: Lists of names
 
     @Test func namesOfLayoutsAndScriptsAreFlat() async throws {
         try await World.run { world in

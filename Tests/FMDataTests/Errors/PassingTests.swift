@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// One table says what passes, for all that wait.
+/// One table says which errors are temporary, and everything that waits and retries uses it.
 @Suite struct PassingTests {
     private static let codes = (0...20_000).map(FileMakerErrorCode.init(rawValue:)).filter { $0.passing != nil }
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// Refusals that have messages and nothing else, as servers were recorded to send.
+/// Refusals that consist of messages only, as recorded from servers.
 @Suite(.timeLimit(.minutes(15))) struct RefusalTests {
     private static func refusal(_ code: String, _ status: Int = 500) -> [FaultServer.Step] {
         [FaultServer.Step].json(status, #"{"messages":[{"code":"\#(code)","message":"No"}]}"#)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// A success says what it is a success of.
+    /// A success must have a `response`; one without it does not come from a Data API.
     @Test func aSuccessWithoutAResponseIsNone() throws {
         for messages in [#"[{"code":"0"}]"#, "[]"] {
             let failure = try #require(throws: DecodingFailure.self) { try read(#"{"messages":\#(messages)}"#) }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// FileMaker's code, the status and the media type stand side by side.
+    /// An error has FileMaker's code, the HTTP status and the media type as separate properties.
     @Test(.tags(.earlierClients))
     func codeStatusAndMediaTypeStandSideBySide() async throws {
         try await ScriptedHost.run(answer: { call in call.number == 0 ? .error(301, "In use") : .html(502) }) {

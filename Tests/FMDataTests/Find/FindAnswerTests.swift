@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Finds as they go on the wire, and answers without a record.
+/// Finds as they are sent, and answers without records.
 @Suite(.timeLimit(.minutes(15))) struct FindAnswerTests {
     @Test(.tags(.fact)) func anEmptyFindIs401WithStatus500AndABadTokenIs952WithStatus401() async throws {
         try await World.run { world in
@@ -79,7 +79,7 @@ import Testing
 
     private static let notes = Solution.single(fields: [.init("Name")], layoutFields: ["Name"])
 
-    /// What a write made of a line feed is what a find looks for.
+    /// A find looks for a line feed in the form in which a write stores it.
     @Test(arguments: ["two\nlines", "two\r\nlines", "two\rlines", "two\n\nlines"], [true, false])
     func aTextOfSeveralLinesIsFoundAsItWasWritten(text: String, convertsLines: Bool) async throws {
         try await Hosted.run(
@@ -101,11 +101,11 @@ import Testing
                 let response = try await notes.layout.findRecords(query: query).returnAs(FieldData.self).firstValue()
                 expectNoDifference(response.data.map(\.recordId), [id])
             }
-            // In several calls, as in one.
+            // The result is the same with several calls.
             let several = FindQuery(field.contains(text) && field.contains("o"), maximumCalls: 2)
             let response = try await notes.layout.findRecords(query: several).returnAs(FieldData.self).firstValue()
             expectNoDifference(response.data.map(\.recordId), [id])
-            // A key is found by an upsert, and joined.
+            // An upsert and a join find the record by this key.
             let saved = try await notes.upsert(Note(name: text), by: .name).firstValue()
             expectNoDifference(saved.recordId, id)
             let joined = try await [text].publisher.setFailureType(to: FMRest.APIError.self)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// An encoder of the user's writes texts as they are.
+    /// A custom encoder writes texts unchanged.
     @Test func anEncoderOfOnesOwnKeepsLineFeedsInFindsToo() async throws {
         try await Hosted.run(Self.notes, client: { $0.encoder = JSONEncoder() }) { database, _ in
             let notes = database.layout(Note.self)

@@ -7,9 +7,9 @@ import Testing
 
 @testable import FMData
 
-/// Finds of several calls, and of none, against a host.
+/// Finds that need several calls, and finds that need none, against a host.
 @Suite(.timeLimit(.minutes(15))) struct FindCallsTests {
-    /// People in the order of their creation; `marks` repeats.
+    /// People in the order of their creation; `marks` is a repeating field.
     private static let solution = Solution(
         name: "Single",
         tables: [
@@ -51,7 +51,7 @@ import Testing
 
     private static let name = DataAPI.FindField(named: "name")
     private static let marks = DataAPI.FindField(named: "marks").anyRepetition
-    /// Of 5 requests, in calls of two.
+    /// Five requests, which the tests send in several calls.
     private static let everybody = name.isOneOf(["émile", "Dora", "Fritz", "adele", "Bert"])
 
     private func expectNames(_ expected: [String], _ query: FindQuery, on notes: DataAPI.Layout) async throws {
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// `> 1` and `< 5`: each may be another repetition's doing, which one request cannot say.
+    /// `> 1` and `< 5`: a different repetition may fulfil each condition, which a single request cannot express.
     @Test func repetitionsAreEachForItself() async throws {
         try await Hosted.run(Self.solution) { database, _ in
             let notes = database.addLayout("Notes")
@@ -160,7 +160,7 @@ import Testing
             try await expectNames(["émile", "Dora", "Bert"], FindQuery(between, maximumCalls: 2), on: notes)
             let both = Self.marks < 5 && Self.marks == 5
             try await expectNames(["Bert"], FindQuery(both, maximumCalls: 2), on: notes)
-            // One repetition between the two.
+            // Here one repetition has to be between the two values.
             try await expectNames(["Dora"], FindQuery(Self.marks.isIn(2...4)), on: notes)
             try await expectNames(["adele"], FindQuery(!(Self.marks > 1)), on: notes)
         }
@@ -195,7 +195,7 @@ import Testing
             let scripted = await failure(FindQuery(nobody, script: ScriptQuery(script: "Log")), on: notes)
             expectNoDifference(scripted?.code, .invalidRequest)
             expectNoDifference(sandbox.counters.totalRequests, 0)
-            // And its opposite is everybody.
+            // Its negation matches all records.
             try await expectNames(["émile", "Dora", "Fritz", "adele", "Bert"], FindQuery(!nobody), on: notes)
         }
     }
@@ -215,7 +215,8 @@ import Testing
         }
     }
 
-    /// OpenCombine's `flatMap` holds on to what it has not asked for when one of its publishers fails.
+    /// OpenCombine's `flatMap` keeps values that it has not requested yet when one of its publishers fails. The session
+    /// pool must be released all the same.
     @Test func whenACallFailsEverythingIsLetGo() async throws {
         try await Hosted.run(Self.solution) { database, sandbox in
             sandbox.inject(.error(FileMakerError(500)), on: .find, skipping: 1)
@@ -249,7 +250,8 @@ import Testing
         }
     }
 
-    /// The sandbox's own find, by another author, finds what random expressions say, in one call or several.
+    /// The sandbox's find is a separate implementation. It finds what random expressions describe, in one call or
+    /// several.
     @Test func theSandboxFindsWhatTheExpressionSays() async throws {
         var generator = SeededRandom(seed: 77)
         let table = (0..<40).map { _ in FindSamples.record(using: &generator) }

@@ -2,18 +2,18 @@ import Foundation
 
 @testable import FMData
 
-/// A reader of find criteria written from the description of FileMaker's Find mode, step by step, and sharing nothing with
-/// the client: what the criteria made by ``DataAPI/Find`` are checked against.
+/// A reader of find criteria that was written from the description of FileMaker's Find mode, step by step, and shares
+/// no code with the client. It checks the criteria that ``DataAPI/Find`` creates.
 ///
-/// It knows text and number fields and the operators the client emits outside of dates. Folding is left to lower case
-/// here, so that a literal match is one of exact characters.
+/// It supports text fields, number fields and the operators that the client uses outside of dates. The only folding is
+/// lower case, so that a literal match compares exact characters.
 struct FindMatcher {
     typealias Record = [String: Value]
 
     enum Value: Hashable {
         case text(String)
         case number(Double?)
-        /// Of the repetitions of a field or of related records.
+        /// The values of a repeating field or of related records.
         case several([Value])
 
         func anySatisfies(_ condition: (Value) -> Bool) -> Bool {
@@ -98,7 +98,7 @@ struct FindMatcher {
         case ">": return words(text).contains { $0 > literal(rest) }
         case ">=": return words(text).contains { $0 >= literal(rest) }
         default:
-            // Words, each with or without an equals sign of its own, and pieces in quotes.
+            // Words, each with or without its own equals sign, and quoted pieces.
             return scalars.split(separator: .plain("*")).enumerated().allSatisfy { index, part in
                 if part.first == .plain("\"") {
                     let inside = part.dropFirst().prefix { $0 != .plain("\"") }
@@ -124,7 +124,7 @@ struct FindMatcher {
 
     // MARK: Reading a criterion
 
-    /// A character of a criterion that stands for itself, or one that may be an operator.
+    /// A character of a criterion: one that stands for itself, or one that may be an operator.
     enum Token: Hashable {
         case literal(Unicode.Scalar), plain(Unicode.Scalar)
 
@@ -135,7 +135,7 @@ struct FindMatcher {
         }
     }
 
-    /// The characters with their escapes resolved and unescaped white space at the ends removed.
+    /// The characters, with escapes resolved and unescaped white space at both ends removed.
     static func tokens(_ criterion: String) -> [Token] {
         var tokens: [Token] = []
         var isEscaped = false
@@ -172,7 +172,7 @@ struct FindMatcher {
         return nil
     }
 
-    /// The text of the tokens in lower case; an operator among them makes it unfindable.
+    /// The text of the tokens in lower case. If it contains an operator, it becomes a text that no record has.
     private static func literal(_ tokens: some Sequence<Token>) -> String {
         var text = String.UnicodeScalarView()
         for token in tokens {
@@ -184,7 +184,8 @@ struct FindMatcher {
         return String(text).lowercased()
     }
 
-    /// An anchored pattern: `*` any run, `@` one character, `#` one digit, `//` today and a range sign no literal.
+    /// An anchored pattern: `*` matches any run, `@` one character and `#` one digit; `//` (today) and range signs are
+    /// not literals.
     private static func whole(_ text: ArraySlice<Unicode.Scalar>, matches pattern: ArraySlice<Token>) -> Bool {
         guard let first = pattern.first else { return text.isEmpty }
         let rest = pattern.dropFirst()

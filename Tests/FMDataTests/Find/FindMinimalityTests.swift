@@ -3,20 +3,21 @@ import Testing
 
 @testable import FMData
 
-/// All there is to say about three tests: each of the 254 functions of three truth values that depend on something, as a
-/// find, against the shortest sequence of requests that exists.
+/// An exhaustive check of finds with three conditions: each of the 254 non-constant functions of three truth values is
+/// compiled and compared with the shortest possible sequence of requests.
 @Suite struct FindMinimalityTests {
     private static let testCount = 3
     private static let caseCount = 1 << testCount
     private static let allCases = (1 << caseCount) - 1
     private static let fields = (0..<testCount).map { DataAPI.FindField(named: "f\($0)") }
 
-    /// The cases, as bits, in which all tests of a mask hold.
+    /// The set of cases, as bits, in which all conditions of a mask hold.
     private static func cases(fulfilling mask: Int) -> Int {
         (0..<caseCount).reduce(0) { $0 | ($1 & mask == mask ? 1 << $1 : 0) }
     }
 
-    /// The length of the shortest sequence for every set of cases, by breadth-first search over what requests do.
+    /// The length of the shortest sequence for every set of cases, by breadth-first search over the effects of
+    /// requests.
     private static func shortestLengths() -> [Int: Int] {
         let requests = (1..<caseCount).map(cases)
         var lengths: [Int: Int] = [:]
@@ -31,7 +32,7 @@ import Testing
         return lengths
     }
 
-    /// The alternatives of a truth table, written out in full.
+    /// The disjunctive normal form of a truth table.
     private static func find(_ function: Int) -> DataAPI.Find {
         let alternatives = (0..<caseCount).filter { function >> $0 & 1 == 1 }.map { combination in
             let tests = fields.indices.map { index in
@@ -59,9 +60,9 @@ import Testing
             #expect(requests.count <= length + 1)
             if requests.count > length { longerCount += 1 }
         }
-        // The greedy search misses the shortest sequence for few.
+        // The greedy search is one request longer than the shortest sequence for a few functions.
         #expect(longerCount <= 9)
-        // Every record's field is empty or not.
+        // A find that matches everything: a record's field is empty or not.
         expectNoDifference(
             try Self.find(Self.allCases).requests().map(\.criteria),
             [["f0": "="], ["f0": "*"]]

@@ -3,12 +3,12 @@ import Testing
 
 @testable import FMData
 
-/// Random finds over a small random table: the compiled requests, applied one after the other by a reader of criteria of
-/// its own, must find the records for which the expression is true.
+/// Random finds over a small random table: an independent reader of criteria applies the compiled requests one after
+/// the other and must find the records for which the expression is true.
 @Suite struct FindOracleTests {
     private static let seedCount = UInt64(Effort.of(20, brief: 3))
 
-    /// Finds of the random generator, with tables to try them on.
+    /// Calls `body` with random finds, and with tables to try them on.
     private static func forEach(
         seeds: Range<UInt64>,
         withSeveralValues: Bool,
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Of fields with one value, and of some with several, which more finds are refused for.
+    /// Fields with one value, then also fields with several values, for which more finds are refused.
     @Test(arguments: [false, true])
     func compiledFindsFindWhatTheirExpressionSays(withSeveralValues: Bool) {
         var (refusedCount, count) = (0, 0)
@@ -40,7 +40,8 @@ import Testing
                 case .matchesNothing: #expect(expected.isEmpty)
                 case .matchesEverything: #expect(expected.count == matcher.table.count)
                 default:
-                    // What is not limited by size alone cannot be said at all, and is shown to be so.
+                    // A find that is not refused for its size cannot be expressed at all, and the error shows an
+                    // example.
                     #expect(error.code == .sameField && error.example != nil, "\(error)")
                     refusedCount += 1
                 }
@@ -52,7 +53,7 @@ import Testing
         )
     }
 
-    /// With several calls nothing is refused, however small the calls are.
+    /// With several calls no find is refused, however few requests a call may have.
     @Test(arguments: [3, 1000])
     func severalCallsFindWhatTheirExpressionSays(maximumRequests: Int) throws {
         var severalCount = 0

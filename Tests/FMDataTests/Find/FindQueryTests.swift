@@ -6,9 +6,9 @@ import Testing
 
 @testable import FMData
 
-/// A find that FileMaker has no way to say is a failure of the publisher, also inside a pipeline.
+/// A find that FileMaker cannot express makes the publisher fail, in a pipeline too.
 @Suite(.timeLimit(.minutes(15))) struct FindQueryTests {
-    /// `omit` is a word of the Data API's own.
+    /// `omit` is a keyword of the Data API, so it cannot be a field's name in a find.
     private let unspeakable = DataAPI.FindField(named: "omit") == "true"
 
     @Test func aFindThatCannotBeSaidFailsUnsent() async throws {

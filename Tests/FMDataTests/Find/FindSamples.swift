@@ -2,18 +2,18 @@ import FMTestSupport
 
 @testable import FMData
 
-/// A random find and its meaning, made side by side.
+/// A random find, and a closure that says which records it matches.
 struct FindSample {
     var find: DataAPI.Find
     var holds: (FindMatcher.Record) -> Bool
 }
 
-/// Random records of two text fields, two number fields, a repeating number field and a related text field, and random
-/// finds over them.
+/// Random records with two text fields, two number fields, a repeating number field and a related text field, and
+/// random finds over them.
 struct FindSamples {
     static let texts = ["", "red", "red fox", "redwood", "fox", "blue fox"]
 
-    /// Whether finds look at the fields with several values, too.
+    /// Whether finds also use the fields with several values.
     var withSeveralValues: Bool
 
     static func record(using generator: inout SeededRandom) -> FindMatcher.Record {

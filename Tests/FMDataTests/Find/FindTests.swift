@@ -97,7 +97,7 @@ import Testing
             try compile { ($0(.city) == "A" && !($0(.status) == "x")) || $0(.name) == "C" },
             [Request(criteria: ["city": "==A"]), Self.omit(["status": "==x"]), Request(criteria: ["name": "==C"])]
         )
-        // Written the other way round, it is the same find.
+        // The same find with its alternatives in another order.
         expectNoDifference(
             try compile { $0(.name) == "C" || ($0(.city) == "A" && !($0(.status) == "x")) },
             [Request(criteria: ["city": "==A"]), Self.omit(["status": "==x"]), Request(criteria: ["name": "==C"])]
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func alternativesAreSortedByWhatTheyExclude() throws {
-        // Too many tests to look at all their combinations.
+        // There are too many conditions to try all their combinations.
         let many = try compile { field in
             field(.age).isOneOf(0..<9) || (field(.city) == "A" && !(field(.status) == "x"))
                 || (field(.name) == "C" && !(field(.status) == "x") && !(field(.item) == "y"))
@@ -186,7 +186,7 @@ import Testing
         #expect(refusal { $0(.name) >= "a" && $0(.name) <= "m" } == .sameField)
         #expect(refusal { $0(.quantity) >= 1 && $0(.quantity) <= 5 } == .sameField)
         #expect(refusal { $0(.name).raw("a") && $0(.name).hasWords("b") } == .sameField)
-        // The same tests do go together when they need not hold at once.
+        // The same conditions can be combined where they need not hold at once.
         #expect(refusal { $0(.name).begins(with: "A") && !$0(.name).ends(with: "z") } == nil)
         #expect(refusal { $0(.quantity).isIn(1...5) } == nil)
     }
@@ -198,17 +198,17 @@ import Testing
         #expect(refusal { $0(.age) < 5 && $0(.age) == 5 } == .matchesNothing)
         #expect(refusal { $0(.age) < 5 && $0(.age) > 10.5 } == .matchesNothing)
         #expect(refusal { $0(.city) == "A" && $0(.city) == "B" } == .matchesNothing)
-        // Of texts that some field may take for the same, nothing is known.
+        // Some fields may treat these texts as equal, so the find is not known to match nothing.
         #expect(refusal { $0(.city) == "5" && $0(.city) == "5.0" } == .sameField)
         #expect(refusal { $0(.city) == "Zürich" && $0(.city) == "Zurich" } == .sameField)
     }
 
-    /// FileMaker has no request for all records, but a field of each is empty or not.
+    /// FileMaker has no request for all records, but a field of each record is either empty or not.
     @Test func everyRecordHasAFieldThatIsEmptyOrNot() throws {
         let all = [Request(criteria: ["city": "="]), Request(criteria: ["city": "*"])]
         expectNoDifference(try compile { $0(.city) == "A" || !($0(.city) == "A") }, all)
         expectNoDifference(try compile { !$0(.city).isOneOf([String]()) }, all)
-        // A related field need not be there at all.
+        // There may be no related record, so this does not match every record.
         #expect(refusal { $0(.item) == "A" || !($0(.item) == "A") } == .matchesEverything)
     }
 
@@ -238,13 +238,14 @@ import Testing
         let side = Effort.of(40, brief: 15)
         let twoLists = Self.find { $0(.age).isOneOf(0..<side) && $0(.city).isOneOf((0..<side).map { "\($0)" }) }
         expectNoDifference(try twoLists.requests(limit: 1_600).count, side * side)
-        // To find that out takes seconds in a debug build.
+        // Finding this out takes seconds in a debug build.
         if Effort.isThorough {
             #expect(refusal { $0(.age).isOneOf(0..<80) && $0(.city).isOneOf((0..<80).map { "\($0)" }) } == .tooComplex)
         }
     }
 
-    /// Alternatives that exclude different records: `a, omit b` for each, then for what two of them have in common.
+    /// Alternatives that exclude different records need `a, omit b` for each of them, and then for what two of them
+    /// have in common.
     @Test(arguments: [2, 3, 4, 5, 6, 8])
     func alternativesThatExcludeDifferentRecords(count: Int) throws {
         let parts = (0..<count).map { index in
@@ -275,7 +276,7 @@ import Testing
         #expect(refusal { $0(.name).anyRepetition.hasWords("a") && $0(.name).hasWords("b") } == .sameField)
     }
 
-    /// A value that fits both fits one of a few, which are requests of their own; texts may overlap.
+    /// A value that fits both patterns fits one of a few others, each in its own request; the two texts may overlap.
     @Test func patternsOfOneFieldGoTogether() throws {
         func criteria(_ condition: (DataAPI.FindFields<Keys>) -> DataAPI.Find) throws -> [String?] {
             try compile(condition).map { $0.criteria["name"] }
@@ -293,14 +294,14 @@ import Testing
             try criteria { $0(.name).contains("ed f") && $0(.name).hasWords("fox") },
             ["*\"ed f\" =fox"]
         )
-        // Whether these overlap is the host's to say: an index may tell letters from capitals, and accents apart.
+        // The host decides whether these overlap: an index may distinguish case and accents.
         #expect(refusal { $0(.name).begins(with: "ab") && $0(.name).ends(with: "Ba") } == .sameField)
         #expect(refusal { $0(.name).begins(with: "é") && $0(.name).ends(with: "e") } == .sameField)
-        // A whole value with digits would be a number to a number field.
+        // A number field would read a whole value with digits as a number.
         #expect(refusal { $0(.name).begins(with: "5") && $0(.name).ends(with: "5") } == .sameField)
     }
 
-    /// What is said of a repeating field is about any of its repetitions, wherever the find names it.
+    /// A condition on a repeating field applies to any of its repetitions, wherever the find names it.
     @Test func conditionsOnRepetitionsAreNotJoined() throws {
         #expect(refusal { $0(.age).anyRepetition > 1 && $0(.age) < 5 } == .sameField)
         #expect(refusal { $0(.age).anyRepetition < 5 && $0(.age).anyRepetition == 5 } == .sameField)
@@ -308,7 +309,7 @@ import Testing
             try compile { $0(.age).anyRepetition.isIn(1...5) },
             [Request(criteria: ["age": "1...5"])]
         )
-        // 7 is more than 5: no other repetition is needed for that.
+        // 7 is greater than 5, so no other repetition is needed.
         expectNoDifference(
             try compile { $0(.age).anyRepetition > 5 && $0(.age).anyRepetition == 7 },
             [Request(criteria: ["age": "==7"])]
@@ -319,7 +320,7 @@ import Testing
         )
     }
 
-    /// Each kind of refusal shows what cannot be said, without what can and without values.
+    /// Each refusal shows only the part that cannot be expressed, without values.
     @Test func refusalsShowTheSmallestExample() {
         func example(_ condition: (DataAPI.FindFields<Keys>) -> DataAPI.Find, limit: Int = 1_000) -> String? {
             do throws(DataAPI.FindError) {

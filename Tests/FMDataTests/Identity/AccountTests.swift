@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// Who is who, and which object is whose.
+/// Which logins are the same account, and which database object an account gets.
 @Suite struct AccountTests {
     private typealias Provider = DataAPI.CredentialsProvider
 
@@ -26,7 +26,7 @@ import Testing
             .init(Credentials(user: "ada", password: "wrong")),
             .init(Credentials(user: "adas", password: "ecret")),
             .init(Credentials(user: "Ada", password: "secret")),
-            // The same text to Swift, and not to a server.
+            // Swift compares these texts as equal, but a server does not.
             .init(Credentials(user: "\u{E9}", password: "")),
             .init(Credentials(user: "e\u{301}", password: "")),
             .init(Credentials(oAuthId: "ada", oAuthIdentifier: "secret")),
@@ -94,7 +94,7 @@ import Testing
         #expect(orders.signedIn(by: Self.provider()) !== provided)
     }
 
-    /// The README that this package succeeds has no other: it logs in on the object.
+    /// The README of the package that this one replaces knows only this way: a login on the database object.
     @Test func withoutCredentialsItIsNobodysWhoeverLogsIn() {
         let orders = server.addDatabase("Orders")
         let hers = server.addDatabase("Orders", credentials: ada)
@@ -114,7 +114,7 @@ import Testing
         #expect(server.addDatabase("Orders", credentials: eve) === orders)
         let anew = server.addDatabase("Orders", credentials: ada)
         #expect(anew !== orders)
-        // Where there is one already, that stays.
+        // The account already has an object, which it keeps.
         orders.replaceCredentials(ada)
         #expect(server.addDatabase("Orders", credentials: ada) === anew)
         let hers = server.addDatabase("Orders", credentials: eve)

@@ -7,7 +7,8 @@ import Testing
 
 @testable import FMData
 
-/// A database becomes somebody else's while it is in use: whatever was read before stays where it is.
+/// Credentials of a database are replaced while it is in use: what was read as the previous account is not delivered to
+/// the new one.
 @Suite(.timeLimit(.minutes(15))) struct ReplacedCredentialsTests {
     private typealias Numbers = TrackingSubscriber<String, FMRest.APIError>
 
@@ -56,7 +57,8 @@ import Testing
         }
     }
 
-    /// Who hears of the end asks for the account before: this object is not its any more.
+    /// Code that receives the failure signs in as the previous account, and gets another object: this one belongs to
+    /// the new account.
     @Test func whoAsksForTheAccountBeforeInBetweenIsGivenAnother() async throws {
         try await Shop.run(client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
             sandbox.inject(.holdAnswer, on: .login)
@@ -155,7 +157,7 @@ import Testing
         }
     }
 
-    // MARK: What is remembered
+    // MARK: Remembered lists
 
     @Test func listsAreEmptyAndThoseOfTheNewAccountFollow() async throws {
         try await Shop.run { database, _ in
@@ -190,7 +192,7 @@ import Testing
         }
     }
 
-    /// The answer comes when nobody wants to know it any more.
+    /// The answer arrives after the request has been cancelled.
     @Test func anAnswerThatComesLateIsRememberedByNobody() async throws {
         try await Shop.run { database, sandbox in
             sandbox.inject(.holdAnswer, on: .layouts)
@@ -216,9 +218,9 @@ import Testing
                 expectNoDifference(awaited: try await database.who(), "eve")
                 database.replaceCredentials(Shop.ada)
                 expectNoDifference(awaited: try await database.who(), "ada")
-                // Her session was left to the store, and taken up.
+                // Ada's session was saved in the store and is used again.
                 expectNoDifference(sandbox.counters.logins, 2)
-                // Who does not know the password does not get it.
+                // A login with another password does not get the session.
                 database.replaceCredentials(Credentials(user: "ada", password: "guessed"))
                 let error = await database.orders.firstRecord().awaitSingleResult().failure
                 expectNoDifference(error?.fileMakerCode, .invalidAccount)
@@ -283,7 +285,7 @@ import Testing
                 .joining(database.found, on: \.fieldData.name, equals: .customer, isolation: nil)
                 .map { $0.children.map(\.fieldData.number) }
                 .collect().eraseToAnyPublisher().firstValue()
-            // Of Ada's customer she sees no more than that there is one.
+            // Ada's customer is a record for Eve too, but she sees none of its fields or orders.
             expectNoDifference(own, [[], Shop.eves])
         }
     }
@@ -303,7 +305,7 @@ import Testing
         }
     }
 
-    /// What is sent is sent as the account that was asked, and told for what it is.
+    /// A row that was sent as the previous account is reported as unknown.
     @Test func noRowIsWrittenAsTheNewAccount() async throws {
         try await Shop.run { database, sandbox in
             sandbox.inject(.holdAnswer, on: .createRecord, skipping: 1)
@@ -341,7 +343,7 @@ import Testing
         }
     }
 
-    // MARK: Sessions of their own
+    // MARK: Pinned sessions
 
     @Test func pinnedSessionsAndGlobalsAreGone() async throws {
         try await Shop.run { database, sandbox in
@@ -371,7 +373,7 @@ import Testing
 
     // MARK: Races
 
-    /// Whoever reads while others replace the credentials gets what one account sees, or a failure.
+    /// Code that reads while other threads replace the credentials gets what one account sees, or a failure.
     @Test func onManyThreadsEveryAnswerIsOfOneAccount() async throws {
         try await Shop.run { database, sandbox in
             await withTaskGroup(of: Void.self) { group in

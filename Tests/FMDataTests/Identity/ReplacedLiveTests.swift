@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Live queries of a database that becomes somebody else's: they go on, and begin anew.
+/// Live queries of a database whose credentials are replaced: they continue, and begin anew.
 @Suite(.timeLimit(.minutes(15))) struct ReplacedLiveTests {
     private typealias Values = TrackingSubscriber<DataAPI.LiveValue<Shop.Order>, FMRest.APIError>
     private typealias Events = TrackingSubscriber<String, FMRest.APIError>
@@ -26,16 +26,16 @@ import Testing
             expectNoDifference(numbers(values), [Shop.adas, []])
             expectNoDifference(values.values[1].freshness.origin, .reset)
             expectNoDifference(values.values[1].changes.removed.map(\.recordId), [1, 3, 5, 7, 9, 11])
-            // What was seen is not handed out once more to say that it is gone.
+            // The removals come without the records, which the previous account saw.
             #expect(values.values[1].changes.removed.allSatisfy { $0.record == nil })
-            // Who joins meanwhile is told nothing before there is something to tell.
+            // A subscriber that joins now receives nothing before there is a value.
             let late = Values()
             database.found.live(isolation: nil).subscribe(late)
             expectNoDifference(numbers(late), [])
             await sandbox.untilAnswersHeld()
             sandbox.releaseAnswers()
             await values.valueCount(atLeast: 3)
-            // Subscribers are told one after the other.
+            // Subscribers receive a value one after the other.
             await late.valueCount(atLeast: 1)
             expectNoDifference(numbers(values), [Shop.adas, [], Shop.eves])
             expectNoDifference(values.values[2].freshness.origin, .snapshot)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// A snapshot that nobody has asked for yet is not a snapshot of anything any more.
+    /// A snapshot for which no demand came before the credentials were replaced is dropped.
     @Test func whatASlowSubscriberHasNotTakenIsDropped() async throws {
         try await Shop.run { database, _ in
             let events = Events(initialDemand: .max(1))
@@ -122,7 +122,7 @@ import Testing
             sandbox.releaseAnswers()
             await until { records.records.count == 6 }
             expectNoDifference(records.records.map(\.record.fieldData.number), Shop.eves)
-            // No object of the account before is filled with what the new one sees.
+            // The object of the previous account's record is not filled with a record of the new account.
             expectNoDifference(first.record.fieldData.number, "a1")
             expectNoDifference(records.error == nil, true)
         }
@@ -130,9 +130,9 @@ import Testing
 
     @Test func oneRecordIsGoneAtOnce() async throws {
         try await Shop.run { database, _ in
-            // Somebody may be changing the privileges, which would be waited for.
+            // The privileges may be changing, so the query would wait for them: switch the retry timeout off.
             let options = DataAPI.LiveOptions(patience: .zero)
-            // A record of Eve's: what Ada is told of it is that she may not see it.
+            // Record 2 is Eve's: Ada is refused access to it.
             let hers = TrackingSubscriber<String, FMRest.APIError>()
             database.orders.observe(2, options, isolation: nil).map { $0?.fieldData.number ?? "nil" }.subscribe(hers)
             await hers.completion()
@@ -147,7 +147,8 @@ import Testing
         }
     }
 
-    /// Its owner has given it away: it is not deleted, and the query goes on without it.
+    /// The record's owner has changed, so the account no longer finds it. It is not deleted, and the query continues
+    /// without it.
     @Test func aRecordThatIsSeenNoMoreHasLeft() async throws {
         try await Shop.run { database, sandbox in
             let query = database.found.live(isolation: nil)
@@ -162,7 +163,7 @@ import Testing
         }
     }
 
-    /// Values that wait for the main actor were read by somebody else by the time it has a turn.
+    /// Values that wait for the main actor belong to the previous account when the actor is free.
     @Test func whatWaitsForTheMainActorIsNotShown() async throws {
         try await Shop.run { database, _ in await Self.replaceOnTheMainActor(database) }
     }
@@ -176,7 +177,7 @@ import Testing
             if value.freshness.origin == .reset { isReset.change { $0 = true } }
         }
         await until { @Sendable in shown.value.count == 1 }
-        // On the main actor, between two of its turns.
+        // This code runs on the main actor, so no waiting value can be delivered in between.
         database.replaceCredentials(Shop.eve)
         let atReturn = shown.value
         await until { @Sendable in shown.value.last == Shop.eves }
@@ -218,7 +219,7 @@ import Testing
         sea.insert("b")
         sea.toNextLook()
         expectNoDifference(values.values.count, 1)
-        // Nothing leads from what one account has seen to what the next one sees, so the reset is not left out.
+        // No change leads from what one account has seen to what the next one sees, so the reset is not skipped.
         values.request(.max(1))
         expectNoDifference(values.values.last?.ids, [])
         expectNoDifference(values.values.last?.freshness.origin, .reset)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// A file with two accounts, of which each sees its own orders and customers, one layout that is its alone, and a field
+/// A file with two accounts. Each of them sees only its own orders and customers, one layout of its own, and a field
 /// that the other does not see.
 enum Shop {
     static let ada = Credentials(user: "ada", password: "A")
@@ -32,7 +32,7 @@ enum Shop {
         enum CodingKeys: String, CodingKey { case name = "Name" }
     }
 
-    /// Orders a1 to a6 are Ada's, e1 to e6 Eve's; each has a customer of its own, whose names are A and E.
+    /// Orders a1 to a6 belong to Ada, e1 to e6 to Eve. The customer of Ada's orders is A, that of Eve's is E.
     static let solution: Solution = {
         let owners = ["ada", "eve"]
         let orders = (1...6).flatMap { number in
@@ -81,7 +81,7 @@ enum Shop {
         )
     }()
 
-    /// A database of Ada's, and its host. Whoever logs in beside her has to log out.
+    /// Runs a test with Ada's database and its host. A test that logs in as another account has to log it out.
     static func run(
         client: (inout DataAPI.Config) -> Void = { _ in },
         sandbox: (inout Sandbox.Configuration) -> Void = { _ in },
@@ -90,8 +90,8 @@ enum Shop {
         try await Hosted.run(solution, credentials: ada, sandbox: sandbox, client: client, body)
     }
 
-    /// Runs a test with a client whose time stands still: what is known of a layout holds for a minute, and a busy machine
-    /// takes longer than that.
+    /// Runs a test with a client whose clock stands still: layout metadata are kept for a minute, which a busy machine
+    /// may exceed.
     static func inStillTime(_ body: (DataAPI.Database, Sandbox) async throws -> Void) async throws {
         try await run { _, sandbox in
             let database = DataAPI.Server(
@@ -107,7 +107,7 @@ enum Shop {
         }
     }
 
-    /// The numbers of Ada's orders, and of Eve's.
+    /// The numbers of Ada's orders, and those of Eve's.
     static let adas = (1...6).map { "a\($0)" }
     static let eves = (1...6).map { "e\($0)" }
 }
@@ -123,7 +123,7 @@ extension DataAPI.Database {
         try await found.all(isolation: nil).map(\.fieldData.number).collect().eraseToAnyPublisher().firstValue()
     }
 
-    /// As whom a script runs.
+    /// The account as which a script runs.
     func who() async throws -> String? {
         try await orders.script("Who", isolation: nil).firstValue().scriptResult
     }

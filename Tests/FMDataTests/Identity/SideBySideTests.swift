@@ -8,11 +8,11 @@ import Testing
 
 @testable import FMData
 
-/// Several accounts of one server object at the same time: nobody gets what is another's.
+/// Several accounts of one server object at the same time: none gets anything that belongs to another.
 @Suite(.timeLimit(.minutes(15))) struct SideBySideTests {
     private typealias Numbers = TrackingSubscriber<String, FMRest.APIError>
 
-    /// Ada's database and Eve's.
+    /// Runs a test with Ada's and Eve's database objects.
     private static func run(
         client: (inout DataAPI.Config) -> Void = { _ in },
         _ body: (_ ada: DataAPI.Database, _ eve: DataAPI.Database, Sandbox) async throws -> Void
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// A web handler asks for the database of its user in each request.
+    /// A web handler gets the database of its user in each request.
     @Test func whoAsksForSomebodyElsesLeavesTheOthersAlone() async throws {
         try await Self.run { ada, eve, sandbox in
             sandbox.inject(.holdAnswer, on: .find)
@@ -83,11 +83,11 @@ import Testing
             }
             for subscriber in subscribers { await subscriber.valueCount(atLeast: 1) }
             expectNoDifference(subscribers.map(\.values), [[Shop.adas], [Shop.eves]])
-            // Also in the objects that stand for records.
+            // The objects that stand for records are separate too.
             let records = [ada, eve].map { DataAPI.LiveRecords($0.found.live(isolation: nil)) }
             await until { records.allSatisfy { $0.records.count == 6 } }
             expectNoDifference(records.map { $0.records.map(\.record.fieldData.number) }, [Shop.adas, Shop.eves])
-            // A write of one wakes the queries of its own database.
+            // A write of one account wakes only the queries of its own database object.
             _ = try await eve.orders.create(Shop.Order(number: "e7", customer: "E")).firstValue()
             await subscribers[1].valueCount(atLeast: 2)
             expectNoDifference(subscribers[1].values.last, Shop.eves + ["e7"])
@@ -125,7 +125,7 @@ import Testing
             async let eves = joined(eve)
             expectNoDifference(awaited: try await adas, [Shop.adas, []])
             expectNoDifference(awaited: try await eves, [[], Shop.eves])
-            // Customers of one with the orders of the other: each reads as itself.
+            // Customers of one account are joined with orders of the other: each is read with its own account.
             let across = try await ada.layout(Shop.Customer.self).find { $0(.name).isNotEmpty }.all(isolation: nil)
                 .joining(eve.found, on: { _ in "E" }, equals: .customer, isolation: nil)
                 .map { "\($0.parent.fieldData.name) \($0.children.map(\.fieldData.number))" }
@@ -145,7 +145,7 @@ import Testing
             let store = DataAPI.TokenStore.file(at: folder.appendingPathComponent("sessions").path)
             try await Shop.run(client: { $0.sessions.tokenStore = store }) { ada, sandbox in
                 for _ in 0..<3 {
-                    // As one request after the other makes it, and lets it go.
+                    // The object is created and released again, as in one web request after the other.
                     expectNoDifference(awaited: try await ada.signedIn(as: Shop.eve).who(), "eve")
                     expectNoDifference(awaited: try await ada.who(), "ada")
                 }
@@ -159,7 +159,8 @@ import Testing
         }
     }
 
-    /// A file that is full forgets one of its thousand entries for the next account, whichever it is: nobody logs its session out.
+    /// A token store file with a thousand entries drops one of them for a new account. The session of the dropped entry
+    /// stays open on the host, since it is not logged out.
     @Test func whoseEntryAFullFileForgetsStaysOnTheHost() async throws {
         try await withTemporaryFolder { folder in
             let file = folder.appendingPathComponent("sessions")
@@ -168,7 +169,7 @@ import Testing
             }
             try await Shop.run(client: { $0.sessions.tokenStore = .file(at: file.path) }) { ada, sandbox in
                 expectNoDifference(awaited: try await ada.who(), "ada")
-                // A file is written behind the answers.
+                // The file is written after the answers have been delivered.
                 await until { (try? entries())?.count == 1 }
                 let token = try #require(entries().values.first)
                 let full = Dictionary(uniqueKeysWithValues: (1...1000).map { ("another \($0)", token) })
@@ -186,7 +187,7 @@ import Testing
         }
     }
 
-    /// A service with many users over a day, of whom each comes once.
+    /// A service with many users during a day, each of whom comes once.
     @Test func usersWhoHaveGoneLeaveNothing() async throws {
         let users = (0..<100).map { "user \($0)" }
         var solution = Shop.solution

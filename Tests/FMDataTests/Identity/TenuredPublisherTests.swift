@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// What begins as one account ends with it, and what was read as it is handed to nobody afterwards.
+/// A call that begins under one account ends with it, and values read under it are not delivered afterwards.
 @Suite(.timeLimit(.minutes(15))) struct TenuredPublisherTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 
@@ -87,7 +87,8 @@ import Testing
         expectNoDifference(values.completionIfAny?.code, .credentialsReplaced)
     }
 
-    /// Values of one subscription are serial, also where the end comes from inside of one.
+    /// The events of one subscription are serial: a failure that comes from inside a value's delivery waits until the
+    /// delivery has returned.
     @Test func theEndComesAfterTheValueThatIsBeingHandedOver() {
         let exchange = StubExchange<Int>()
         let log = Locked<[String]>([])
@@ -187,7 +188,7 @@ import Testing
     }
 
     private actor Desk {
-        /// A value is on its way to the desk when it becomes somebody else's.
+        /// Sends a value to this actor, and ends the tenure before the value is delivered.
         func clear(_ upstream: StubExchange<Int>, _ end: @Sendable () -> Void) {
             upstream.send(2)
             end()
@@ -222,7 +223,7 @@ import Testing
         expectNoDifference(lease(in: tenure).history, ["failed credentialsReplaced"])
         let own = lease(in: next)
         expectNoDifference(fixture.transitions, ["replaced"])
-        // The login that was under way is the one before's: its session is logged out.
+        // The login in progress belongs to the previous account: its session is logged out.
         fixture.server.logIns[0].succeed(SessionToken("before"))
         expectNoDifference(fixture.server.loggedOut, ["before"])
         fixture.server.logOuts[0].succeed(())
@@ -231,7 +232,7 @@ import Testing
         fixture.pool.close()
     }
 
-    /// Of two logins at the same time one has been replaced by the time its session comes.
+    /// The credentials were replaced during the login, so the session is not wanted when it arrives.
     @Test func theSessionOfAnAccountThatWasReplacedIsLoggedOut() {
         let fixture = PoolFixture()
         fixture.replaceCredentials(ending: tenure)

@@ -8,9 +8,10 @@ import Testing
 
 @testable import FMData
 
-/// One line at `debug` for each call, whatever endpoint it is of.
+/// Each call of every endpoint logs one line at level `debug`.
 @Suite(.timeLimit(.minutes(15))) struct CallLogTests {
-    /// Runs calls over a fresh server and returns its lines, without `duration_ms`, which each must have, and `origin`.
+    /// Runs calls against a fresh server and returns the log lines without `origin` and `duration_ms`, which each line
+    /// must have.
     private func lines(_ body: (World) async throws -> Void) async throws -> [String] {
         let log = LogLines()
         var url = ""
@@ -18,7 +19,7 @@ import Testing
             url = world.sandbox.url
             try await body(world)
         }
-        // A repeated request has no duration of its own, nor has a session.
+        // The line about a refused session has no duration, since its request is repeated.
         for line in log.all where !line.contains("session refused") {
             #expect(line.contains("duration_ms="), "\(line)")
         }
@@ -175,7 +176,7 @@ import Testing
             let line =
                 "warning token store failed|database=World origin=\(world.sandbox.url) "
                 + "reason=The token store failed: Lost."
-            // Loading, keeping.
+            // One line for loading, one for saving.
             expectNoDifference(log.all, [line, line])
         }
     }
@@ -211,7 +212,7 @@ import Testing
         expectNoDifference(log.all, [])
     }
 
-    // MARK: A logger and a tag of single calls
+    // MARK: The logger and the tag of a call
 
     @Test func aCallsOwnLoggerGetsItsLinesWithItsMetadata() async throws {
         let common = LogLines()
@@ -296,7 +297,7 @@ import Testing
             path.template + "/containers/Photo/{repetition}"
         )
         expectNoDifference((DataAPIPath.database("d") / "sessions" / "T1").template, "/databases/d/sessions/{token}")
-        // Names are names, also where they are those of parts of other paths.
+        // Names in a path are kept, even if they are parts of other paths.
         expectNoDifference(
             (DataAPIPath.layout("records", in: "sessions") / "script" / "1").template,
             "/databases/sessions/layouts/records/script/1"

@@ -10,9 +10,9 @@ import Testing
 
 @testable import FMData
 
-/// Secrets are planted everywhere, and must show up nowhere.
+/// Secrets are put into every value, and must not be printed.
 @Suite(.timeLimit(.minutes(15))) struct RedactionTests {
-    /// All planted texts hold it.
+    /// All secret texts contain this.
     static let secret = "s3cret"
 
     struct Contact: Codable, Sendable {
@@ -187,7 +187,7 @@ import Testing
         expectNoDifference("\(ScriptQuery())", "ScriptQuery()")
     }
 
-    /// Whether the sandbox, an error of each kind, and the log of all of it keep silent.
+    /// Neither the errors, one of each kind, nor the log of all calls may print a secret.
     @Test(.tags(.earlierClients))
     func errorsOfEveryKindAndTheLogDoNotPrintThem() async throws {
         let secret = Self.secret
@@ -210,7 +210,7 @@ import Testing
         func fail<Value>(_ publisher: AnyPublisher<Value, FMRest.APIError>) async {
             errors.append(await publisher.map { _ in true }.eraseToAnyPublisher().awaitSingleResult().failure)
         }
-        // FileMaker's refusals, with the field named.
+        // FileMaker's refusals, which name the field.
         await fail(contacts.editRecord(record: EditRecord(editRecord: ["Nmae": secret]), recordId: id))
         await fail(contacts.editRecord(record: EditRecord(editRecord: ["Birthday": secret]), recordId: id))
         await fail(contacts.editRecord(record: EditRecord(editRecord: ["Status": secret]), recordId: id))
@@ -225,10 +225,10 @@ import Testing
         await fail(
             contacts.deleteRecord(recordId: 99, scriptQuery: ScriptQuery(script: "Echo", scriptParam: secret))
         )
-        // Scripts, and what they return.
+        // Scripts and their results.
         await fail(contacts.executeScript(script: "Fail With", scriptParam: "5 \(secret)").failOnScriptError())
         await fail(contacts.executeScript(script: "Echo", parameter: .text(secret), returning: Int.self))
-        // Values that do not fit, by the library's decoder and by Foundation's.
+        // Values of the wrong type, read by the library's decoder and by Foundation's.
         let one = FindQuery(query: [["Name": "==\(secret)"]])
         await fail(contacts.findRecords(query: one).returnAs(Moody.self).eraseToAnyPublisher())
         var foundation = config
@@ -239,7 +239,7 @@ import Testing
         await fail(
             contacts.createRecord(record: EditRecord(createRecord: ["Name": [["nested": secret]]]))
         )
-        // Logins, and requests that never arrive.
+        // Logins, and requests that are never sent.
         await fail(
             database.server.addDatabase("Other", credentials: Credentials(user: "x:\(secret)", password: secret))
                 .getScriptNames()
@@ -275,9 +275,9 @@ import Testing
         }
     }
 
-    // MARK: -
+    // MARK: Printing
 
-    /// Looks at a value the ways a program, a debugger and a test print one.
+    /// Prints values in the ways of programs, debuggers and tests.
     private func expectSilence(
         of values: Any...,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Layout metadata of all servers, and the versions of the API.
+/// Layout metadata of all server versions, and the versions of the API.
 @Suite(.timeLimit(.minutes(15))) struct MetadataTests {
     @Test func fileMaker17IsAskedTheOlderWayWithoutBeingTold() async throws {
         try await World.run(sandbox: { $0.serverVersion = .v17 }) { world in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A dictionary has room for one of them, and which one is nobody's choice.
+    /// A dictionary keeps only one of the portals with the same name, and which one is not defined.
     @Test func portalsOfOneNameAreNamed() throws {
         let answer = #"""
             {"fieldMetaData": [], "portalMetaData": {"Phones": [], "Caf\u00e9": [], "Zones": [], "Phones": [], "Cafe\u0301": [],
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// Lists keep tables and belong to their database, and two readings of a list are equal.
+    /// Lists keep tables and belong to their database; the same list read twice is equal.
     @Test(.tags(.earlierClients))
     func listsKeepTablesAndBelongToTheirDatabase() async throws {
         try await World.run { world in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// Going on with another publisher where one fails.
+/// Continuing with another publisher when one fails.
 @Suite struct AfterFailureTests {
     private typealias Subject = PassthroughSubject<Int, FMRest.APIError>
     private static let broken = FMRest.APIError(.network, reason: "broke")
@@ -56,7 +56,7 @@ import Testing
         expectNoDifference(subscriber.values, [])
     }
 
-    /// OpenCombine's `catch` loses it, and the second goes on for nobody.
+    /// OpenCombine's `catch` loses this cancellation, and the second publisher continues without a subscriber.
     @Test func aCancelBetweenTheFailureAndTheOtherIsNotLost() {
         let first = StubExchange<Int>()
         let second = StubExchange<Int>()
@@ -72,7 +72,7 @@ import Testing
         expectNoDifference(subscriber.history.count, 1)
     }
 
-    /// OpenCombine's `catch` ends the program.
+    /// OpenCombine's `catch` traps here.
     @Test func aFailureMayComeBeforeItsSubscription() {
         let second = StubExchange<Int>()
         let subscriber = TrackingSubscriber<Int, FMRest.APIError>()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// What one attempt promises: nothing before demand, one value, one end, and everything let go.
+/// The contract of one attempt: nothing before demand, one value, one completion, and everything released.
 @Suite(.timeLimit(.minutes(15))) struct AnswerPublisherTests {
     private typealias Answer = AnswerPublisher<DataAPI.Server.ProductInfoContainer>
     private typealias Subscriber = TrackingSubscriber<Answer.Output, FMRest.APIError>
@@ -26,7 +26,7 @@ import Testing
             if case .failure(let error) = await subscriber.completion() { throw error }
             expectNoDifference(subscriber.values.count, 1)
             expectNoDifference(world.sandbox.counters.requests[.productInfo], 1)
-            // Neither does anything any more.
+            // Both calls have no effect after the completion.
             subscriber.request(.unlimited)
             subscriber.cancel()
             expectNoDifference(subscriber.history.count, 3)
@@ -73,7 +73,7 @@ import Testing
             await clock.untilWaiting()
             subscriber.cancel()
             await until { world.database.server.client.counts == .init() }
-            // Only the subscription itself.
+            // The subscription is the only event.
             expectNoDifference(subscriber.history.count, 1)
             clock.advance(by: .seconds(1))
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// A main actor that does not come to its turn is told once.
+/// A blocked main actor is logged once.
 @Suite struct BlockedActorWatchTests {
     private let eventLoop = EmbeddedEventLoop()
     private let lines = LogLines()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FMData
 
-/// Nothing is sent, logged in or shut down before a subscriber asks for a value.
+/// No request, login or shutdown takes place before a subscriber demands a value.
 @Suite(.timeLimit(.minutes(15))) struct ColdCallTests {
     @Test func nobodyActsWithoutDemand() async throws {
         try await World.run { world in
@@ -47,7 +47,7 @@ import Testing
             try expectSilence(content.toFile(at: "/nowhere/a"), in: world)
             try expectSilence(database.logOut(), in: world)
             try expectSilence(database.server.shutdown(), in: world)
-            // Which has not happened either.
+            // The shutdown has not taken place either.
             _ = try await database.getScriptNames().firstValue()
         }
     }

@@ -58,7 +58,8 @@ import Testing
         expectNoDifference(failure.code, .cancelled)
     }
 
-    /// As of every other `async` function; whoever asks for a result gets the one type of failure.
+    /// `firstValue()` throws a `CancellationError`, like every other `async` function. A call that returns a `Result`
+    /// has one type of failure.
     @Test func whoWaitsInACancelledTaskGetsACancellationError() async {
         func waits<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async -> String {
             let task = Task { try await body() }
@@ -110,7 +111,7 @@ import Testing
 
     // MARK: All values
 
-    /// A loop that ends has seen all values, so one that was cancelled does not end like that.
+    /// A loop that ends normally has received all values, so a cancelled loop has to throw.
     @Test func aLoopOverValuesThrowsWhenItsTaskIsCancelled() async {
         let subject = CurrentValueSubject<Int, FMRest.APIError>(1)
         let first = AsyncStream<Void>.makeStream()
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    /// One value for each turn of the loop, as far as it goes; who leaves it wants no more.
+    /// A loop asks for one value per iteration and cancels when it is left.
     @Test func aLoopOverValuesAsksForOneAfterTheOtherAndCancelsWhenItIsLeft() async throws {
         let history = NIOLockedValueBox<[String]>([])
         let publisher = [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).handleEvents(
@@ -151,7 +152,7 @@ import Testing
         expectNoDifference(history.withLockedValue { $0 }, ["max(1)", "max(1)", "cancelled"])
     }
 
-    /// Not every publisher waits until it is asked.
+    /// Some publishers publish without demand.
     @Test func whatComesWithoutBeingAskedForIsKept() async throws {
         let values = AwaitedValues<Int>()
         for value in [1, 2] { _ = values.receive(value) }
@@ -192,7 +193,7 @@ import Testing
         #expect(!requested.withLockedValue { $0 })
     }
 
-    /// Value and cancellation race; whichever wins, the continuation is resumed once.
+    /// A value and a cancellation race: the continuation is resumed once, whichever comes first.
     @Test func racesEndOnce() async {
         for _ in 0..<500 {
             let subject = PassthroughSubject<Int, FMRest.APIError>()

@@ -4,14 +4,14 @@ import Testing
 
 @testable import FMData
 
-/// Events in, steps out: what several publishers come to.
+/// The state machines of `merge` and `combineLatest`: events go in, steps come out.
 @Suite struct JoinMachineTests {
     private enum Trouble: Error, Equatable { case first, second }
 
     private typealias Merge = MergeMachine<String, Trouble>
     private typealias Latest = CombineLatestMachine<String, Trouble>
 
-    /// Asks for steps until there are none.
+    /// Calls `next` until there are no more steps.
     private func steps<Machine: JoinMachine>(
         _ machine: inout Machine,
         mayDeliver: Bool = true
@@ -48,7 +48,7 @@ import Testing
         _ = steps(&machine)
         machine.received("a", from: 1)
         machine.received("b", from: 0)
-        // "b" was asked for before anybody knew that "a" would be first; it is kept.
+        // "b" was requested before "a" turned out to be the first value; it is kept.
         expectNoDifference(steps(&machine), [.value("a")])
         machine.requested(.max(1))
         expectNoDifference(steps(&machine), [.ask(inlet: 1, .max(1)), .value("b")])

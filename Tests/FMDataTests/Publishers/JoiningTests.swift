@@ -5,13 +5,13 @@ import Testing
 
 @testable import FMData
 
-/// `merge` and `combineLatest` as publishers: demand, ends, cancellation, release, and threads that race.
+/// `merge` and `combineLatest` as publishers: demand, completion, cancellation, release, and racing threads.
 @Suite(.timeLimit(.minutes(15))) struct JoiningTests {
     private enum Trouble: Error { case one }
 
-    /// A subject that a test sends to from any thread.
+    /// A subject to which a test sends from any thread.
     private final class Subject: Publisher, @unchecked Sendable {
-        // @unchecked: OpenCombine's subjects guard themselves by a lock, they just do not say so.
+        // @unchecked: OpenCombine's subjects are guarded by a lock, but are not declared `Sendable`.
         typealias Output = Int
         typealias Failure = Trouble
 
@@ -26,7 +26,7 @@ import Testing
 
     private typealias Subscriber = TrackingSubscriber<Int, Trouble>
 
-    /// A publisher that counts what is asked of it and whether it was cancelled.
+    /// A publisher that records the demand it receives and counts its cancellations.
     private func observed(
         _ subject: Subject,
         _ asked: Locked<[Subscribers.Demand]>,
@@ -114,7 +114,7 @@ import Testing
             initialDemand: .max(2),
             demandAfterValue: { $0 == 1 ? .max(2) : .none },
             onEvent: { event in
-                // From inside the delivery of 1: it must wait for its turn, not come in between.
+                // Sent from inside the delivery of 1: it must wait until that has returned.
                 if case .value(1) = event { south.send(2) }
                 if case .value(2) = event { north.send(3) }
             }
@@ -132,7 +132,8 @@ import Testing
     @Test func nothingIsLostWhenThreadsRace() async {
         for _ in 0..<50 {
             let (north, south) = (Subject(), Subject())
-            // Subjects drop what nobody asked for; buffers do not, so that each value that is missing was lost here.
+            // Subjects drop values without demand. Buffers do not, so a missing value was lost by the operator under
+            // test.
             let merged = [north, south].map { $0.buffer(size: .max, prefetch: .keepFull, whenFull: .dropNewest) }
                 .merge()
             let subscriber = Subscriber(initialDemand: .max(5), demandAfterValue: { _ in .max(1) })

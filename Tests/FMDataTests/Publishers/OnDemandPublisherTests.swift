@@ -69,7 +69,7 @@ import Testing
         #expect(released == nil)
     }
 
-    /// Whoever asks from inside the first value asks what was made.
+    /// Demand from inside the first value goes to the publisher that was made; no second one is made.
     @Test func askingFromInsideAValue() {
         let made = Locked(0)
         let subscriber = TrackingSubscriber<Int, FMRest.APIError>(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// `map(on:)` and `sink(on:)`: values of nonisolated code in main-actor code, whose closures run where they belong.
+/// `map(on:)` and `sink(on:)`: values of nonisolated code in main-actor code, whose closures run on the main actor.
 @Suite(.timeLimit(.minutes(15))) struct OnMainActorTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 
@@ -49,7 +49,7 @@ import Testing
 
     private actor Elsewhere {}
 
-    /// Publishes in the background, as calls of nonisolated code do, and then ends.
+    /// Publishes in the background, as calls of nonisolated code do, and then completes.
     private static func inTheBackground(
         _ values: Int...,
         failing code: FMRest.APIError.Code? = nil
@@ -92,7 +92,7 @@ import Testing
         expectNoDifference(seen, ["value 1 true"])
     }
 
-    // MARK: What holds for every operator
+    // MARK: The contract of every operator
 
     @Test func nothingIsAskedForBeforeDemandAndNoMoreIsPublishedThanWasAskedFor() async {
         let exchange = StubExchange<Int>()
@@ -122,7 +122,7 @@ import Testing
         let exchange = StubExchange<Int>()
         let subscriber = Values()
         exchange.map(on: MainActor.shared) { $0 }.subscribe(subscriber)
-        // The value is on its way to the main actor, which is busy with cancelling.
+        // The value waits for the main actor, which is running the code that cancels.
         await MainActor.run {
             let gate = Gate()
             Thread.detachNewThread {
@@ -164,9 +164,9 @@ import Testing
         #expect(released == nil)
     }
 
-    // MARK: The trap
+    // MARK: The wrong order of operators
 
-    /// A model of the main actor over calls that nonisolated code has made: what <doc:WhereValuesArrive> warns of.
+    /// A main-actor model that uses calls made by nonisolated code: the mistake that <doc:WhereValuesArrive> warns of.
     @MainActor private final class Directory {
         private(set) var count = 0
         private var subscription: AnyCancellable?

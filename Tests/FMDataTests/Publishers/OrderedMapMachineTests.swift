@@ -4,12 +4,13 @@ import Testing
 
 @testable import FMData
 
-/// Events in, steps out: work on several values at a time, handed over in their order.
+/// Work on several values at a time whose results are delivered in the order of the values: events go in, steps come
+/// out.
 @Suite struct OrderedMapMachineTests {
     private enum Trouble: Error, Equatable { case one, two }
     private typealias Machine = OrderedMapMachine<Int, String, Trouble>
 
-    /// Asks for steps until there are none.
+    /// Calls `next` until there are no more steps.
     private func steps(_ machine: inout Machine) -> [Machine.Step] {
         var steps: [Machine.Step] = []
         while true {
@@ -51,7 +52,7 @@ import Testing
         expectNoDifference(steps(&machine), [.ask(3)])
         _ = received(1, 2, 3, by: &machine)
         machine.worked(on: 2, ["b"], nil)
-        // The third is worked on although the first holds up the second; a fourth would be one too many.
+        // The third value is worked on although the first holds back the second; a fourth would be one too many.
         expectNoDifference(steps(&machine), [.work(group: 3, [3])])
         machine.worked(on: 3, ["c"], nil)
         expectNoDifference(steps(&machine), [])
@@ -128,7 +129,7 @@ import Testing
         expectNoDifference(received(1, 2, 3, by: &machine), [.work(group: 1, [1, 2, 3])])
         machine.worked(on: 1, ["a", "b", "c"], nil)
         expectNoDifference(steps(&machine), [.value("a")])
-        // What is there is handed over before more is asked for.
+        // Results that are ready are delivered before more is requested.
         machine.requested(.max(2))
         expectNoDifference(steps(&machine), [.value("b"), .value("c")])
         machine.requested(.unlimited)
@@ -171,7 +172,8 @@ import Testing
         expectNoDifference(steps(&machine), [.work(group: 2, [4])])
     }
 
-    /// A group that was closed early leaves values owed that fill no other.
+    /// After a group was closed early, fewer values are outstanding than a whole group needs; they form a group once
+    /// all have arrived.
     @Test func whatWasAskedForAndHasAllComeIsAGroup() {
         var machine = Machine(groupSize: 3, concurrency: 1, window: 1)
         machine.requested(.max(3))

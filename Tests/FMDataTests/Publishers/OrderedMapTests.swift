@@ -5,12 +5,13 @@ import Testing
 
 @testable import FMData
 
-/// Work on several values at a time as a publisher: demand, order, ends, cancellation, release, and threads that race.
+/// Work on several values at a time as a publisher: demand, order, completion, cancellation, release, and racing
+/// threads.
 @Suite(.timeLimit(.minutes(15))) struct OrderedMapTests {
     private typealias Subscriber = TrackingSubscriber<String, FMRest.APIError>
     private static let broken = FMRest.APIError(.network, reason: "broke")
 
-    /// A publisher of numbers, and the work on each of them, whose ends a test decides.
+    /// A publisher of numbers and the work on each of them. The test decides when work ends.
     private final class Workshop: Sendable {
         let numbers = StubExchange<Int>()
         private let works = Locked<[Int: StubExchange<[String]>]>([:])
@@ -99,7 +100,7 @@ import Testing
             }
             .handleEvents(receiveOutput: { if $0 == "3" { subscriber.cancel() } })
             .subscribe(subscriber)
-        // The third is on its way when it is cancelled.
+        // The third value is already being delivered when the subscription is cancelled.
         #expect(subscriber.values.count <= 3)
         #expect(subscriber.completionIfAny == nil)
     }
@@ -129,7 +130,8 @@ import Testing
         }
     }
 
-    /// Each value is made at once and asks for the next: whoever calls in while values are handed over only leaves a note.
+    /// Each result is there at once and asks for the next value. A call that comes in during a delivery is only
+    /// recorded, so the stack does not grow.
     @Test func whatIsMadeAtOnceNeedsNoStackAndComesInOrder() {
         let subscriber = Subscriber(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
         (1...20_000).publisher.setFailureType(to: FMRest.APIError.self)
@@ -161,7 +163,7 @@ import Testing
         numbers.send(4)
         numbers.finish()
         expectNoDifference(subscriber.values, ["[1, 2, 3]", "[4]"])
-        // A turn that comes late is nobody's.
+        // A turn that passes after the completion has no effect.
         for taker in waiting.value { taker.turnPassed() }
         expectNoDifference(subscriber.history.count, 4)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMData
 
-/// Events in, actions out: who shares which exchange.
+/// Which subscribers share a request: events go in, actions come out.
 @Suite struct SharingMachineTests {
     private typealias Machine = SharingMachine<String>
 
@@ -21,7 +21,7 @@ import Testing
         _ = machine.joined(1, "a")
         _ = machine.ended(1)
         expectNoDifference(machine.joined(2, "a"), .begin(flight: 2))
-        // What was late for the first flight changes nothing of the second.
+        // Late events of the first flight do not affect the second.
         expectNoDifference(machine.ended(1), [])
         expectNoDifference(machine.left(1, 1), false)
         expectNoDifference(machine.joined(3, "a"), .wait(flight: 2))
@@ -44,7 +44,7 @@ import Testing
         machine.wrote()
         expectNoDifference(machine.joined(2, "a"), .begin(flight: 2))
         expectNoDifference(machine.joined(3, "a"), .wait(flight: 2))
-        // The end of the one from before leaves the other open.
+        // The end of the earlier flight leaves the other one open.
         expectNoDifference(machine.ended(1), [1])
         expectNoDifference(machine.joined(4, "a"), .wait(flight: 2))
         expectNoDifference(machine.ended(2), [2, 3, 4])

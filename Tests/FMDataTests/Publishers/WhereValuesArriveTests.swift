@@ -7,9 +7,10 @@ import Testing
 
 @testable import FMData
 
-/// Values arrive on the actor in whose code a call is written, whatever operators follow; elsewhere in the background.
+/// Values arrive on the actor in whose code the call is written, whatever operators follow; otherwise in the
+/// background.
 @Suite(.timeLimit(.minutes(15))) struct WhereValuesArriveTests {
-    /// What the closures of a pipeline saw.
+    /// What a closure of a pipeline observed.
     private struct Sighting: Equatable, Sendable {
         var place: String
         var isMainActor: Bool
@@ -20,7 +21,7 @@ import Testing
         var sightings: [Sighting] = []
         var subscriptions: Set<AnyCancellable> = []
 
-        /// The operators that people use first, each with a closure that touches main-actor state.
+        /// The most common operators, each with a closure that uses main-actor state.
         func load(_ world: World, done: @escaping @Sendable () -> Void) {
             world.contacts.getRecords()
                 .returnAs(Person.self)
@@ -165,7 +166,7 @@ import Testing
         world.contacts.getRecords().returnAs(Person.self).map { $0.data.map(\.fieldData.name) }.eraseToAnyPublisher()
     }
 
-    // MARK: The hand-over itself
+    // MARK: Delivery on the actor
 
     @Test @MainActor func aValueAlreadyOnTheMainThreadArrivesAtOnce() {
         let subject = PassthroughSubject<Int, Never>()
@@ -198,11 +199,11 @@ import Testing
     }
 
     @Test func afterACancelOnTheActorNothingArrives() async {
-        // OpenCombine's subjects guard themselves by a lock, they just do not say so.
+        // OpenCombine's subjects are guarded by a lock, but are not declared `Sendable`.
         nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
         let subscriber = TrackingSubscriber<Int, Never>()
         subject.receive(on: MainActor.shared).subscribe(subscriber)
-        // The value is on its way to the main actor, which is busy with cancelling.
+        // The value waits for the main actor, which is running the code that cancels.
         await MainActor.run {
             let gate = Gate()
             Thread.detachNewThread {
@@ -223,7 +224,7 @@ import Testing
             let kinds = Locked<[String]>([])
             let model = await Model()
             await model.watchCredentials(world, kinds)
-            // The present value comes with the subscription.
+            // The current value is delivered with the subscription.
             expectNoDifference(kinds.value, ["basic"])
             _ = try await world.database.getLayoutNames().firstValue()
             await until { kinds.value.count == 2 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Each endpoint as the value it is, without a server.
+/// The request of each endpoint as a value, without a server.
 @Suite struct DataAPIRequestTests {
     let layout = DataAPI.Server(host: "fms.example.com").addDatabase("Harbor").addLayout("Vessels/api")
 
@@ -210,7 +210,7 @@ import Testing
 }
 
 extension DataAPIRequest {
-    /// The body as it is sent, of a request that sends JSON.
+    /// The body of a JSON request, as it is sent.
     var bodyText: String? {
         if case .json = body { String(decoding: options.json, as: UTF8.self) } else { nil }
     }

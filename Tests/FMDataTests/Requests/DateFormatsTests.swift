@@ -16,7 +16,8 @@ import Testing
         Visit(day: try #require(FMDate(day)), seen: try #require(FMTimestamp(seen)))
     }
 
-    /// Read, streamed, written and found as the hosted file writes dates; a client that asks for nothing sees the same days.
+    /// Records are read, streamed, written and found in the date format of the hosted file. A client with default
+    /// settings sees the same days.
     @Test func datesInTheFormOfTheFile() async throws {
         var solution = Solution.single(
             fields: [.init("day", .date), .init("seen", .timestamp)],
@@ -38,7 +39,7 @@ import Testing
             _ = try await notes.editRecord(second, recordId: id).firstValue()
             let streamed = try await notes.records(Visit.self).collect().firstValue()
             expectNoDifference(streamed.map(\.fieldData), [first, second])
-            // Criteria have one form, whatever the records have.
+            // Find criteria have one date format, whatever format the records have.
             let found = try await notes.findRecords(query: FindQuery(query: [["day": "12/01/2025"]]))
                 .returnAs(Visit.self).firstValue()
             expectNoDifference(found.data.map(\.fieldData), [second])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FMData
 
-/// Paths, names and options of every call on the wire.
+/// Paths, names and options of calls, as they are sent.
 @Suite(.timeLimit(.minutes(15))) struct RequestWireTests {
     @Test(.tags(.fact)) func aSlashInALayoutIsEncoded() async throws {
         try await Hosted.run(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// The OData calls about webhooks as the values they are, without a server.
+/// The OData requests about webhooks as values, without a server.
 @Suite struct WebhookRequestTests {
     private let hooks = Credentials(user: "hooks", password: "pa55word")
     private let definition = WebhookDefinition(
@@ -32,7 +32,7 @@ import Testing
         )
         expectNoDifference(requests.map(\.isSafeToRepeat), [true, true, false, false])
         expectNoDifference(requests.map(\.authorization), Array(repeating: .credentials(hooks), count: 4))
-        // They stand at the host, whatever the root of the Data API is.
+        // Their paths begin at the host, whatever the root of the Data API is.
         let server = DataAPI.Server(host: "fms.example.com")
         expectNoDifference(try server.target(of: requests[0]), "/fmi/odata/v4/Big%20Harbor/Webhook.GetAll")
         let summary = requests[3].summary(at: Origin(scheme: .https, host: "fms.example.com"), below: "/fmi/data/v1")

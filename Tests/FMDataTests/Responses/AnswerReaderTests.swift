@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Every kind of answer a server, or what stands in front of it, can give.
+/// Every kind of answer that a server or a proxy in front of it can give.
 @Suite struct AnswerReaderTests {
     struct Thing: Decodable, Equatable {
         var size: Int
@@ -46,7 +46,7 @@ import Testing
         expectNoDifference(error.messages, [.init(code: "504", message: "Unique"), .init(code: "800", message: nil)])
     }
 
-    /// As hosts answer that have nothing to say but the error.
+    /// Some hosts answer an error with messages only.
     @Test func aRefusalMayComeWithoutAResponse() throws {
         let error = try failure(
             #"{"messages":[{"code":"802","message":"Unable to open file"}]}"#,
@@ -115,7 +115,7 @@ import Testing
         #expect(!error.description.contains("many"), "values are not printed")
     }
 
-    // MARK: -
+    // MARK: Reading
 
     private func read<T: Decodable>(_ type: T.Type, _ body: String) throws -> T {
         try AnswerReader().read(type, from: answer(body, .ok, "application/json; charset=utf-8"))

@@ -7,8 +7,8 @@ import Testing
 
 @testable import FMData
 
-/// Every answer, of ours and of those that others recorded or wrote, is read into the public types: by the group it belongs to,
-/// never by its file.
+/// Every saved answer, our own and those that others recorded or wrote, is read into the public types. Its group
+/// decides what is expected, not its file.
 @Suite struct SavedAnswerTests {
     typealias Records = DataAPI.RecordResponse<FieldData, [String: [FieldData]]>
 
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    // MARK: What to expect of a group
+    // MARK: Expectations for a group
 
     private func checkError(_ body: String, _ entry: SavedAnswer) throws {
         struct Refusal: Decodable {
@@ -94,7 +94,7 @@ import Testing
         expectNoDifference(response.data.count, body.count(of: #""fieldData""#))
         expectNoDifference(response.dataInfo.isReported, body.contains(#""dataInfo""#))
         for record in response.data { #expect(record.recordId > 0) }
-        // Foundation's parser is the second opinion on every value of every field.
+        // Compare every value of every field with Foundation's parser.
         let expected = fieldData(in: try JSONSerialization.jsonObject(with: Data(body.utf8)))
         for (record, fields) in zip(response.data, expected) {
             for (name, value) in fields {
@@ -133,9 +133,10 @@ import Testing
 
     // MARK: Reading
 
-    /// The file as an HTTP answer that arrives in pieces, read the way a publisher reads it.
+    /// Reads the file as a publisher does: as an HTTP answer that arrives in chunks.
     ///
-    /// - Parameter list: the member of the response that a client which unwrapped a bare list took it from.
+    /// - Parameter list: the member of the response that contained this list before the client that saved it unwrapped
+    ///   it.
     private func read<Response: DataAPIResponse>(
         _ type: Response.Type,
         _ body: String,
@@ -144,11 +145,11 @@ import Testing
     ) throws -> Response {
         let isError = entry.group == "errors"
         var answer = entry.enveloped || isError ? body : enveloped(body, list: list)
-        // An author who described the portals alone left out the ids, which no server does.
+        // The author of this answer described only the portals and left out the ids; no server does that.
         if !isError, answer.contains(#""fieldData""#), !answer.contains(#""recordId""#) {
             answer.replace(#""fieldData""#, with: #""recordId":"1","modId":"0","fieldData""#)
         }
-        // An author who described the response alone left the messages empty, which no server does.
+        // The author of this answer described only the response and left the messages empty; no server does that.
         if let messages = answer.range(of: #""messages"\s*:\s*\[\s*\]"#, options: .regularExpression) {
             answer.replaceSubrange(messages, with: #""messages":[{"code":"0"}]"#)
         }
@@ -170,7 +171,7 @@ import Testing
         return try collector.response()
     }
 
-    /// What the client that saved the answer took off: the envelope, and of a list or a record what was around it.
+    /// Restores what the client that saved the answer removed: the envelope, and the object around a list or a record.
     private func enveloped(_ body: String, list: String?) -> String {
         var response = body.trimmingCharacters(in: .whitespacesAndNewlines)
         if let list, !response.contains("\"\(list)\"") {

@@ -3,9 +3,10 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// What we wrote is spelled as what it stands for: the answer of a server, or the example of another client's author.
+/// The answers that we wrote are spelled like those they stand for: the answer of a server, or the example of another
+/// client's author.
 @Suite struct SpellingTests {
-    /// Ours that differ on purpose, and what the recording is.
+    /// Our answers that differ on purpose, and the reason.
     private static let different = [
         "record-find/fms18-field-question-mark.json": "without the question mark, which it has lost on its way",
         "record-get/fms18-prerelease-repeating-fields.json": "a page of a hundred records",
@@ -31,7 +32,7 @@ import Testing
         return Spelling(of: String(decoding: bytes, as: UTF8.self)).parts
     }
 
-    // MARK: A comparison that lets everything pass would be worthless
+    // MARK: Differences that the comparison must or must not notice
 
     private static let record = #"""
         {"data": [{

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// `Retry-After`, as servers and proxies write it, and what an error says of it.
+/// `Retry-After` as servers and proxies write it, and what errors say about it.
 @Suite struct RetryAfterTests {
     /// Sun, 06 Nov 1994 08:49:37 GMT.
     private static let now = Date(timeIntervalSince1970: 784_111_777)
@@ -24,7 +24,7 @@ import Testing
     ])
     func anInstant(text: String) {
         expectNoDifference(wait(["Retry-After": text]), .seconds(30))
-        // The server's clock goes wrong, and counts.
+        // The server's clock is wrong, but its `Date` is what `Retry-After` refers to.
         expectNoDifference(wait(["Retry-After": text, "Date": "Sun, 06 Nov 1994 08:50:00 GMT"]), .seconds(7))
         expectNoDifference(wait(["Retry-After": text, "Date": "Sun, 06 Nov 1994 09:50:00 GMT"]), .zero)
         expectNoDifference(wait(["Retry-After": text, "Date": "today"]), .seconds(30))
@@ -58,7 +58,8 @@ import Testing
         expectNoDifference(error?.isRetryable, isRetryable)
     }
 
-    /// What a limiter of requests answers it has not passed on, a gateway's page says nothing of that.
+    /// A rate limiter has not passed on a request that it answers with 429. The page of a gateway does not tell whether
+    /// the request was passed on.
     @Test func aWriteThatWasTurnedAwayWasNotCarriedOut() {
         let request = FMRest.APIError.RequestSummary(method: "POST", origin: "https://fms.example.com", path: "/")
         for (status, isUnknown) in [(429, false), (401, false), (503, true), (200, true)] {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import FMData
 
-/// What further attempts are paid from.
+/// The budget from which retries are paid.
 @Suite struct RetryBucketTests {
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-    /// How many attempts it pays at once.
+    /// The number of retries that the bucket pays for at once.
     private func rest(of bucket: RetryBucket, at now: NIODeadline) -> Int {
         var bucket = bucket
         var count = 0
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// A thousand calls on a server that answers nothing are at most a hundred more, and the burst.
+    /// A thousand calls to a server that answers none of them cause at most a hundred retries more than the burst.
     @Test func aServerInTroubleIsSparedTheRest() {
         var bucket = RetryBucket(share: 0.1, burst: 10)
         var attempts = 0

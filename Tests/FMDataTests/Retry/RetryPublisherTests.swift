@@ -7,12 +7,12 @@ import Testing
 
 @testable import FMData
 
-/// One attempt after the other, as a subscriber sees it.
+/// Consecutive attempts, as a subscriber sees them.
 @Suite struct RetryPublisherTests {
     private typealias Subscriber = TrackingSubscriber<Int, FMRest.APIError>
     private static let down = FMRest.APIError(.notDataAPI, reason: "A page", httpStatus: 503)
 
-    /// A call whose attempts the test decides: the pauses last 1 s, 2 s, 4 s.
+    /// A call whose attempts the test controls. The pauses last 1 s, 2 s and 4 s.
     private final class Fixture: Sendable {
         let time = ManualTime()
         private let made = NIOLockedValueBox<[StubExchange<Int>]>([])
@@ -119,7 +119,7 @@ import Testing
         let subscriber = Subscriber(initialDemand: .max(1))
         fixture.publisher().subscribe(subscriber)
         fixture.attempts[0].fail(Self.down)
-        // In the pause.
+        // This demand comes during the pause.
         subscriber.request(.max(2))
         fixture.time.advance(by: .seconds(1))
         expectNoDifference(fixture.attempts.map(\.demand), [[.max(1)], [.max(3)]])
@@ -301,7 +301,7 @@ import Testing
         fixture.publisher().subscribe(subscriber)
         fixture.attempts[0].fail(Self.down)
         race({ subscriber.cancel() }, { fixture.time.advance(by: .seconds(1)) })
-        // The attempt may have begun; then it was cancelled.
+        // The attempt may have begun; if so, it was cancelled.
         for attempt in fixture.attempts.dropFirst() { #expect(attempt.isCancelled || attempt.demand.isEmpty) }
         expectNoDifference(Self.lines(subscriber), ["subscription"])
         expectNoDifference(fixture.time.alarms, [])

@@ -4,13 +4,13 @@ import Testing
 
 @testable import FMData
 
-/// When a call is tried again, and when no more: failures in, orders out.
+/// When a call is retried and when it is not: failures go in, actions come out.
 @Suite struct RetryStateMachineTests {
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
     private static let locked = FMRest.APIError(.fileMaker, reason: "Record is in use", fileMakerCode: 301)
     private static let down = FMRest.APIError(.notDataAPI, reason: "A page", httpStatus: 503)
 
-    /// A call that began at the start, and a full budget.
+    /// A call that began at the start, with a full budget.
     private struct Script {
         var machine: RetryStateMachine
         var bucket = RetryBucket(share: 0.1, burst: 10)
@@ -27,7 +27,7 @@ import Testing
             machine.began(now: now, budget: &bucket)
         }
 
-        /// The pause, or why there is no other attempt. Time goes on to its end.
+        /// Returns the pause, or why there is no further attempt, and advances the time to the end of the pause.
         mutating func fail(
             _ error: FMRest.APIError = RetryStateMachineTests.down,
             isRepeatable: Bool = true,
@@ -89,7 +89,7 @@ import Testing
         var busy = Self.down
         busy.retryAfter = .seconds(30)
         var script = Script { $0.jitter = 0.5 }
-        // Those who were asked together do not come back together.
+        // With jitter, clients that were refused at the same time do not come back at the same time.
         expectNoDifference(script.fail(busy, chance: 0.5), .pause(.milliseconds(30_250)))
         busy.retryAfter = .zero
         expectNoDifference(script.fail(busy, chance: 0.5), .pause(.milliseconds(1500)))
@@ -108,7 +108,7 @@ import Testing
         var script = Script { $0.deadline = nil }
         script.end = script.now + .seconds(3)
         expectNoDifference(script.fail(), .pause(.seconds(1)))
-        // It would end with the call.
+        // The pause would end together with the call.
         expectNoDifference(script.fail(), .giveUp(.time))
     }
 
@@ -118,7 +118,7 @@ import Testing
         var script = Script()
         let budget = script.bucket
         expectNoDifference(script.fail(busy), .giveUp(.time))
-        // What does not happen is not paid.
+        // A pause that does not take place is not paid for.
         expectNoDifference(script.bucket, budget)
         var patient = Script { $0.deadline = nil }
         expectNoDifference(patient.fail(busy), .pause(.seconds(3600)))
@@ -131,7 +131,7 @@ import Testing
         expectNoDifference(script.fail(), .giveUp(.budget))
     }
 
-    // MARK: What is tried again
+    // MARK: What is retried
 
     @Test func aWriteThatMayHaveBeenCarriedOutIsNever() {
         var script = Script()
@@ -165,17 +165,17 @@ import Testing
         expectNoDifference(locks.fail(Self.down), .giveUp(.notSelected))
         let full = FMRest.APIError(.fileMaker, reason: "Full", fileMakerCode: 812)
         expectNoDifference(locks.fail(full), .giveUp(.notSelected))
-        // A choice of FileMaker's codes says nothing of failures that have none.
+        // A selection of FileMaker codes does not apply to failures without a code.
         var others = Script { $0.fileMakerCodes = [] }
         expectNoDifference(others.fail(Self.down), .pause(.seconds(1)))
         expectNoDifference(others.fail(Self.locked), .giveUp(.notSelected))
-        // What is chosen still has to be safe.
+        // Selected errors still have to be safe to retry.
         var missing = Script { $0.fileMakerCodes = [.recordMissing] }
         let error = FMRest.APIError(.fileMaker, reason: "Missing", fileMakerCode: 101)
         expectNoDifference(missing.fail(error), .giveUp(.notRepeatable))
     }
 
-    // MARK: Numbers that make no sense
+    // MARK: Invalid numbers
 
     @Test(arguments: [0, -1, .min])
     func fewerAttemptsThanOneAreOne(attempts: Int) {

@@ -10,15 +10,15 @@ import Testing
 
 @testable import FMData
 
-/// Calls that are tried again, from the tree to the wire. The client's time stands still until a test moves it on: a call that
-/// pauses shows as an alarm.
+/// Retried calls, from the public API down to the requests. The client's clock stands still until a test advances it: a
+/// call in a pause shows as an alarm.
 @Suite(.timeLimit(.minutes(15))) struct RetryingTests {
     private typealias Call<Value> = TrackingSubscriber<Value, FMRest.APIError>
 
-    /// Pauses of 1 s, 2 s, 4 s.
+    /// Pauses of 1 s, 2 s and 4 s.
     private static let policy = DataAPI.RetryPolicy(firstPause: .seconds(1), jitter: 0)
 
-    /// A server with its sample file, and a client in whose time nothing happens by itself.
+    /// A server with its sample file, and a client whose clock stands still.
     private struct Still {
         let sandbox: Sandbox
         let time: ManualTime
@@ -27,7 +27,7 @@ import Testing
         var contacts: DataAPI.Layout { database.retrying(RetryingTests.policy).addLayout("Contacts") }
         var requests: [Sandbox.Endpoint: Int] { sandbox.counters.requests }
 
-        /// Lets pauses pass, each of which has to be the one that is expected.
+        /// Lets pauses pass; each must have the expected length.
         func pass(_ pauses: Int64...) async {
             for pause in pauses {
                 await until { time.alarms.contains(.seconds(pause)) }
@@ -35,7 +35,7 @@ import Testing
             }
         }
 
-        /// Lets pauses pass as they come.
+        /// Lets pauses of any length up to 4 s pass.
         func passPauses(until isOver: () -> Bool) async {
             while !isOver(), !Task.isCancelled {
                 await until { isOver() || time.alarms.contains { $0 <= .seconds(4) } }
@@ -76,7 +76,7 @@ import Testing
         layout.editRecord(record: EditRecord(editRecord: ["City": "Kiel"]), recordId: 1)
     }
 
-    // MARK: What is tried again
+    // MARK: What is retried
 
     @Test func aWriteThatFindsALockWaitsForIt() async throws {
         try await run { still in
@@ -97,7 +97,7 @@ import Testing
     ])
     func aReadIsTriedAgainWhateverPasses(fault: Sandbox.Fault) async throws {
         try await run { still in
-            // The HTTP client sends a read once more by itself when the connection it took was closed.
+            // The HTTP client itself sends a read once more when the connection that it used was closed.
             let repeats = fault == .reset || fault == .resetAfterExecution
             still.sandbox.inject(fault, on: .getRecords, count: repeats ? 4 : 2)
             let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    // MARK: What is not
+    // MARK: What is not retried
 
     @Test func aWriteWhoseOutcomeIsUnknownIsSentOnce() async throws {
         try await run { still in
@@ -178,7 +178,7 @@ import Testing
                 return
             }
             #expect(!call.values.isEmpty)
-            // Each record once: nothing was published twice.
+            // Each record was published once.
             expectNoDifference(Set(call.values.map(\.recordId)).count, call.values.count)
             expectNoDifference(still.requests[.getRecords], 2)
         }
@@ -195,7 +195,8 @@ import Testing
             let alone = await still.contacts.executeScript(script: "Echo").awaitSingleResult().failure
             expectNoDifference(alone?.fileMakerCode, .recordInUse)
 
-            // After a refusal no script runs, and a host that is full runs none.
+            // After a refused request no script runs, and a full host runs no script either, so both calls are safe to
+            // retry.
             still.sandbox.inject(.error(FileMakerError(301)), on: .deleteRecord)
             still.sandbox.inject(.error(FileMakerError(812)), on: .runScript)
             let call = Call<DataAPI.ScriptResponse>()
@@ -272,8 +273,8 @@ import Testing
         try await run { still in
             still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: nil)
             let call = Call<DataAPI.EditRecordResponse>()
-            // The HTTP client's own time does not stand still: on a busy machine an attempt may take some seconds. Sessions end after
-            // fifteen minutes, so no pause is longer.
+            // The HTTP client's own clock does not stand still: on a busy machine an attempt may take some seconds.
+            // Sessions end after 15 minutes, so no pause is longer.
             let policy = DataAPI.RetryPolicy(
                 firstPause: .seconds(300),
                 maximumPause: .seconds(600),
@@ -287,7 +288,7 @@ import Testing
                 Issue.record("it did not fail")
                 return
             }
-            // The error of the last attempt, and not that time was over.
+            // The error is that of the last attempt, not a timeout.
             expectNoDifference(error.fileMakerCode, .recordInUse)
             #expect(error.hint?.contains("tried 2 times: there is no time") == true, "\(error)")
             still.sandbox.clearFaults()
@@ -318,16 +319,16 @@ import Testing
             let policy = DataAPI.RetryPolicy(maximumAttempts: 2, firstPause: .zero)
             let calls = (0..<40).map { number in
                 let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
-                // Each by a view of its own.
+                // Each call has a view of its own.
                 still.database.tagged("\(number)").retrying(policy).addLayout("Contacts").getRecords()
                     .returnAs(FieldData.self).subscribe(call)
                 return call
             }
-            // All have begun before one fails: what they add to the budget finds it full.
+            // All calls begin before one fails, so what they add to the budget is lost: it is full.
             await still.sandbox.untilAnswersHeld(1)
             still.sandbox.releaseAnswers()
             await still.passPauses(until: { calls.allSatisfy { $0.completionIfAny != nil } })
-            // Forty, and a burst of ten.
+            // Forty calls, and a burst of ten retries.
             expectNoDifference(still.requests[.getRecords], 50)
             still.sandbox.clearFaults()
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMData
 
-/// A call without a body sends the parameters of its scripts in its URL, where everybody on the way can read them.
+/// A call without a body sends script parameters in its URL, where proxies and logs can read them.
 @Suite(.timeLimit(.minutes(15))) struct ScriptQueryTests {
     struct Fields: Codable, Sendable {
         var name: String
@@ -40,7 +40,7 @@ import Testing
             expectNoDifference(found.scriptResponse?.scriptResult, "0000-secret")
             let made = try await contacts.createRecord(Fields(name: "a"), script: script).firstValue()
             expectNoDifference(made.scriptResponse?.scriptResult, "0000-secret")
-            // Without a parameter there is nothing to keep.
+            // Without a parameter there is nothing confidential.
             let plain = ScriptQuery(script: "Echo", isConfidential: true)
             _ = try await contacts.deleteRecord(recordId: made.recordId, scriptQuery: plain).firstValue()
         }

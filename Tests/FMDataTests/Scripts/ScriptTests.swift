@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Lets a script return a text and reads it as a type that it is not of.
+    /// Runs a script that returns a text, and reads the result as a type that it does not have.
     private func expect<Value: Decodable>(
         _ world: World,
         _ json: String,

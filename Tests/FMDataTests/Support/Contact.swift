@@ -1,6 +1,6 @@
 @testable import FMData
 
-/// A contact of the sandbox's sample.
+/// A contact of the sandbox's sample file.
 struct Contact: Codable, Equatable, Sendable {
     var name: String
     var birthday: FMDate?

@@ -1,9 +1,9 @@
-/// How an answer is spelled: all of its bytes but what its author chose.
+/// The spelling of a JSON answer: everything except the content that its author chose.
 ///
-/// White space, the keys of the protocol, their order, `true`, `false` and `null` stand as they are. Of a number each digit is a 9;
-/// of a text there is its kind (``kind(of:)``), and of the name of a field or a portal its form.
+/// White space, the keys of the protocol, their order, `true`, `false` and `null` are kept. In a number each digit
+/// becomes a 9. A text is replaced by its kind (``kind(of:)``), and the name of a field or a portal by its form.
 struct Spelling {
-    /// A token or a run of white space each.
+    /// One token or one run of white space each.
     private(set) var parts: [String] = []
     private var rest: Substring
 
@@ -17,7 +17,7 @@ struct Spelling {
         if !rest.isEmpty { parts.append("and then \(rest)") }
     }
 
-    /// Whose names the keys of an object are.
+    /// What the keys of an object are names of.
     private enum Owner {
         case keys, fields, portals, rows
     }
@@ -58,7 +58,7 @@ struct Spelling {
             case (.portals, _): .rows
             default: .keys
             }
-        // What a server says of a field.
+        // The values by which a server describes a field are kept.
         value(in: inner, verbatim: owner == .keys && ["type", "displayType", "result"].contains(key))
     }
 
@@ -70,7 +70,7 @@ struct Spelling {
         rest = rest.dropFirst(run.count)
     }
 
-    /// What is between two quotes, with its escapes.
+    /// The text between two quotes, with its escapes.
     private mutating func text() -> String {
         rest = rest.dropFirst()
         var isEscaped = false
@@ -86,22 +86,24 @@ struct Spelling {
         return String(text)
     }
 
-    // MARK: What is left of names and values
+    // MARK: Replacing names and values
 
     private static func digitsAsNines(_ character: Character) -> Character {
         "0123456789".contains(character) ? "9" : character
     }
 
-    /// Whether the name of a field or portal is empty, has a table, a repetition, letters beyond ASCII.
+    /// The properties of a field's or portal's name that are kept: whether it is empty, and whether it has a table, a
+    /// repetition or letters beyond ASCII.
     private static func form(of name: String) -> String {
         let table = name.contains("::") ? "table::" : ""
         let repetition = name.firstMatch(of: /\(\d+\)$/).map { String($0.output) } ?? ""
         return name.isEmpty ? "no name" : table + "name" + repetition + beyondASCII(name)
     }
 
-    /// Of a date, a time, a version or a number each digit is a 9, of a long identifier each is an x, and of a container's URL the
-    /// host and the identifier are left out. Of any other text there are the escapes, whether a return ends it, whether it has
-    /// white space at an end, and whether it has letters beyond ASCII.
+    /// In a date, a time, a version or a number each digit becomes a 9, and in a long identifier each digit becomes an
+    /// x. In a container's URL the host and the identifier are replaced. Of any other text these properties are kept:
+    /// its escapes, whether it ends with a return, whether white space is at an end, and whether it has letters beyond
+    /// ASCII.
     private static func kind(of text: String) -> String {
         if text.isEmpty { return "nothing" }
         if text.allSatisfy({ "0123456789/:. -".contains($0) }) { return "text \(String(text.map(digitsAsNines)))" }

@@ -1,10 +1,11 @@
 import Testing
 
-/// Where a demand on the client comes from.
+/// Where a requirement on the client comes from.
 extension Tag {
-    /// A fact of the protocol, pinned on both sides: the client does right, and the embedded server refuses who does not.
+    /// A fact of the protocol, tested on both sides: the client follows it, and the sandbox refuses clients that do
+    /// not.
     @Tag static var fact: Tag
-    /// What a client before this one got wrong: the one that this package succeeds, those for FileMaker in Swift before it, or
-    /// one in another language.
+    /// A mistake of an earlier client: of the package that this one replaces, of other Swift clients for FileMaker, or
+    /// of one in another language.
     @Tag static var earlierClients: Tag
 }

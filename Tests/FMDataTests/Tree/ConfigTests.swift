@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What is set on `Config` reaches the HTTP client, each setting its own, and the server.
+/// Every setting of `Config` reaches the HTTP client and the server.
 @Suite(.timeLimit(.minutes(15)))
 struct ConfigTests {
     @Test func theDefaultsAreThoseOfTheirDocumentation() {
@@ -92,7 +92,7 @@ struct ConfigTests {
         expectNoDifference(http.timeouts, config.timeouts)
     }
 
-    /// A server that is none of FileMaker's, and what it is asked.
+    /// Makes some calls to a server that is not FileMaker's, and returns the requests that it received.
     private static func requests(_ config: DataAPI.Config) async throws -> [FaultServer.Request] {
         let listener = try await FaultServer.start { _ in [.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")] }
         let server = DataAPI.Server(host: "http://127.0.0.1:\(listener.port)", config: config)
@@ -150,7 +150,7 @@ struct ConfigTests {
         try await proxy.stopped()
     }
 
-    // MARK: One format
+    // MARK: Date formats
 
     @Test func theFormatIsWhatDateFormatsSayInWhateverOrderThingsAreSet() throws {
         var config = DataAPI.Config()

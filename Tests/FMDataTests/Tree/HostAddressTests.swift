@@ -32,7 +32,7 @@ import Testing
         #expect(throws: FMRest.APIError.self) { try HostAddress.origin(of: text, scheme: .https) }
     }
 
-    /// Scheme, name, port and path, and nothing that could be a secret.
+    /// Errors and logs show the scheme, name, port and path of an address, and nothing that could be a secret.
     @Test(arguments: [
         ("fms.example.com", "fms.example.com"), ("https://fms.example.com:8443/", "https://fms.example.com:8443/"),
         ("HTTP://[::1]:3000", "HTTP://[::1]:3000"), ("::1", "::1"), ("host/path", "host/path"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// What those hear who watch a server or a database as an `ObservableObject`.
+/// What subscribers of `objectWillChange` of a server or a database receive.
 @Suite(.timeLimit(.minutes(15))) struct ObjectWillChangeTests {
     @Test func aServerSaysThatItsDatabasesChange() {
         let server = DataAPI.Server(host: "fms.example.com")
@@ -14,10 +14,10 @@ import Testing
         server.objectWillChange.subscribe(changes)
         let sales = server.addDatabase("Sales")
         expectNoDifference(changes.values.count, 1)
-        // The one that is there already.
+        // This database object exists already.
         _ = server.addDatabase("Sales")
         expectNoDifference(changes.values.count, 1)
-        // Somebody's own.
+        // This one belongs to an account.
         let hers = server.addDatabase("Sales", credentials: Credentials(user: "ada", password: "secret"))
         expectNoDifference(changes.values.count, 2)
         let stock = server.addDatabase("Stock")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FMData
 
-/// Servers, databases and layouts: who holds whom, and what is one and the same.
+/// Servers, databases and layouts: which objects retain which, and which are the same.
 @Suite(.timeLimit(.minutes(15))) struct TreeTests {
-    /// Children hold parents, parents do not hold children, and a name is one object.
+    /// Children retain their parents, but not the reverse; a name always gives the same object.
     @Test(.tags(.earlierClients))
     func childrenHoldParentsAndANameIsOneObject() {
         weak var server: DataAPI.Server?

@@ -6,11 +6,11 @@ import Testing
 
 @testable import FMData
 
-/// What `validateSession` of a database says, and what it does for that.
+/// What `validateSession` of a database returns, and which requests it sends.
 @Suite(.timeLimit(.minutes(15))) struct ValidateSessionTests {
     @Test func aSessionThatIsOpenIsValid() async throws {
         try await World.run { world in
-            // The first logs in for it.
+            // The first call logs in.
             for _ in 1...2 {
                 let values = try await world.database.validateSession().outcome().get()
                 expectNoDifference(values, [true])

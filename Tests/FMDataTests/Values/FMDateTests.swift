@@ -16,7 +16,7 @@ import Testing
         #expect(FMDate(year: 2000, month: 2, day: 29) != nil)
     }
 
-    /// Against Foundation's calendar, over the whole range.
+    /// Compares with Foundation's calendar over the whole range.
     @Test func calendarArithmetic() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -55,7 +55,7 @@ import Testing
         #expect(FMDate(text, format: .us)?.description == expected)
     }
 
-    /// Within the 30 years to come, or else in the past.
+    /// In the 30 years after 2026, otherwise in the past.
     @Test(arguments: [(24, 2024), (26, 2026), (56, 2056), (57, 1957), (99, 1999), (0, 2000)])
     func yearsOfTwoDigits(_ digits: Int, _ year: Int) throws {
         struct Row: Decodable, Equatable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMData
 
-/// Fields that hold a value in each line, as check boxes do.
+/// Fields with one value per line, such as check boxes.
 @Suite struct FMListTests {
     private struct One<Value: Codable & Equatable>: Codable, Equatable {
         var v: Value
@@ -79,7 +79,7 @@ import Testing
         expectNoDifference(try text([FMList([1, 2]), FMList([3])]), #"{"v(1)":"1\r2","v(2)":"3"}"#)
     }
 
-    /// Check boxes on number, date, time and timestamp fields: in the format of the request, both ways.
+    /// Check boxes on number, date, time and timestamp fields: read and written in the format of the request.
     @Test func numbersAndDatesBothWays() throws {
         func expectBothWays<Value: Codable & Equatable>(_ value: Value, _ json: String) throws {
             expectNoDifference(try text(value), #"{"v":\#(json)}"#)

@@ -24,7 +24,7 @@ import Testing
         #expect(FMTime(text, format: .us) == nil)
     }
 
-    /// FileMaker's hours go to 2,147,483,647.
+    /// FileMaker's hours go up to 2,147,483,647.
     @Test(arguments: [
         "2562047:47:17", "2562048:00:00", "9999999:59:59.5", "2147483647:59:59.999999999", "-2147483647:00:00",
     ])
@@ -74,7 +74,8 @@ import Testing
         #expect(FMTimestamp("01/05/2024 1:02:03 PM", format: format)?.time == FMTime(hours: 13, minutes: 2, seconds: 3))
     }
 
-    /// A clock of twelve hours has no text for them: they are written as FileMaker's durations are, which every format reads.
+    /// A twelve-hour clock cannot show these times. They are written like FileMaker's durations, which every format
+    /// reads.
     @Test(arguments: [
         (25, 0, "25:00:00"), (24, 0, "24:00:00"), (-1, -30, "-01:30:00"), (0, -1, "-00:01:00"), (23, 59, "11:59:00 PM"),
     ])

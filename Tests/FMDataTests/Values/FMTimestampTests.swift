@@ -23,7 +23,7 @@ import Testing
             for seconds in stride(from: 0.0, through: 1_800_000_000, by: 7_777_777) {
                 let instant = Date(timeIntervalSince1970: seconds)
                 let timestamp = try #require(FMTimestamp(instant, in: zone))
-                // An hour that comes twice gives back its first coming.
+                // A time that occurs twice is converted back to its first occurrence.
                 let back = timestamp.instant(in: zone)
                 #expect(
                     back == instant || FMTimestamp(back, in: zone) == timestamp && back < instant,

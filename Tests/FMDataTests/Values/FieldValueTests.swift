@@ -57,7 +57,7 @@ import Testing
         #expect(FMNumber("0.000")?.isTrue == false)
     }
 
-    /// Every way of reading digits agrees with Foundation and the standard library.
+    /// All ways to read digits agree with Foundation and the standard library.
     @Test func randomNumbers() throws {
         var random = SplitMix(seed: 5)
         for _ in 0..<5_000 {

@@ -3,8 +3,8 @@ import Testing
 
 @testable import FMSandbox
 
-/// Every saved answer, and the sandbox's answer to the same kind of request: the same keys, types and nesting, as each server
-/// version the sandbox imitates.
+/// The sandbox answers each kind of request with the same keys, types and nesting as the saved answers, for every
+/// server version that it imitates.
 @Suite(.timeLimit(.minutes(15))) struct AnswerShapeTests {
     struct Comparison: CustomTestStringConvertible {
         var saved: SavedAnswer
@@ -12,7 +12,7 @@ import Testing
         var testDescription: String { "\(saved.testDescription) as \(version)" }
     }
 
-    /// What is not the answer of a released server to this request, by the beginning of its file's name.
+    /// Saved answers that are not a released server's answer to such a request, by the beginning of the file's name.
     private static let skipped = [
         "errors/401-no-records-script-step": "the answer of a script step, not of a server",
         "errors/9-insufficient-privileges":
@@ -31,7 +31,8 @@ import Testing
     static let comparisons = SavedAnswer.everywhere.filter { !$0.synthetic && !isSkipped($0) }
         .flatMap { saved in versions(of: saved).map { Comparison(saved: saved, version: $0) } }
 
-    /// The versions that may have sent it: the one that did, if that is known, otherwise all that know the request.
+    /// The versions that may have sent the answer: the version that did, if it is known, otherwise all that support the
+    /// request.
     private static func versions(of saved: SavedAnswer) -> [Sandbox.ServerVersion] {
         if let known = saved.serverVersion?.prefix(2), let version = Int(known) {
             return Sandbox.ServerVersion(rawValue: version).map { [$0] } ?? []
@@ -69,12 +70,12 @@ import Testing
 
     private static func json(_ saved: SavedAnswer) throws -> JSONValue {
         var bytes = try saved.bytes()
-        // An editor's byte-order mark; servers send none.
+        // An editor added a byte-order mark; servers send none.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         return try JSONParser.parse(bytes)
     }
 
-    /// A comparison that lets everything pass would be worthless.
+    /// `Shape.covers` notices differences; otherwise the comparison would prove nothing.
     @Test func shapesTellDifferencesApart() throws {
         func covers(_ own: JSONValue, _ recorded: JSONValue) -> Bool { Shape(own).covers(Shape(recorded)) }
         let record: JSONValue = [
@@ -96,9 +97,9 @@ import Testing
         #expect(!covers([:], []))
     }
 
-    // MARK: The sandbox's side
+    // MARK: The sandbox's answers
 
-    /// The sample with a layout that shows all there is: portals with and without an object name, numbers and texts.
+    /// The sample file with a layout that shows portals with and without an object name, numbers and texts.
     private static let solution: Solution = {
         var solution = Solution.sample
         solution.layouts.append(
@@ -126,7 +127,7 @@ import Testing
         case "errors": return try await error(bench, like: saved)
         case "globals": return try await bench.patch("globals", ["globalFields": ["Contacts::gFilter": "x"]])
         case "layout-metadata":
-            // Only a layout without value lists answers without the key, as the saved ones do.
+            // The saved answers are of layouts without value lists, and only these lack the key.
             return try await bench.get("layouts/Everything")
         case "layouts": return try await bench.get("layouts")
         case "product-info": return try await bench.get("/productInfo")
@@ -162,7 +163,7 @@ import Testing
 
     private struct UnknownGroup: Error { var name: String }
 
-    /// The part of an answer that was saved: clients unwrapped some before.
+    /// The part of an answer that was saved: some clients unwrapped it.
     private static func part(of answer: JSONValue, like json: JSONValue, _ saved: SavedAnswer) -> JSONValue {
         guard !saved.enveloped else { return answer }
         let response = answer["response"]

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// RFC 9110 §14, as a client asks that goes on with a download that broke.
+    /// RFC 9110 §14: the range requests of a client that resumes a download after its connection broke.
     @Test func aPartOfTheContentIsHandedOut() async throws {
         try await withBench { (bench: Bench) async throws in
             _ = try await bench.upload("layouts/Contacts/records/1/containers/Photo/1", Array("0123456789".utf8))
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    /// A client that logs out after each call downloads afterwards, as it can on such hosts.
+    /// A client that logs out after each call downloads afterwards; such hosts allow that.
     @Test(arguments: [(Sandbox.ServerVersion.v22, Sandbox.ContainerStreaming.open), (.v18, .authenticated)])
     func openURLsOutliveTheirSession(
         _ version: Sandbox.ServerVersion,
@@ -153,7 +153,7 @@ import Testing
             #expect(try await download(url, bench).body == [1, 2])
             bench.clock.advance(by: .seconds(1))
             #expect(try await download(url, bench).status == 401)
-            // As long as its session goes on an address does too; a restart ends both.
+            // A URL of a session is valid until the session ends; a restart ends both.
             let other = try await bench.loggedIn()
             let second = try await other.get("layouts/Contacts/records/1").fields["Photo"]
             bench.clock.advance(by: .seconds(15 * 60))
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    /// The preference for authenticated streaming came with version 19; before, the URL and its cookie were enough.
+    /// The setting for authenticated streaming came with version 19; before it, the URL and its cookie were enough.
     @Test(arguments: Sandbox.ServerVersion.allCases)
     func olderServersAskForNoToken(_ version: Sandbox.ServerVersion) async throws {
         try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in

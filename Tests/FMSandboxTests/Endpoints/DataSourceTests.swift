@@ -56,7 +56,7 @@ import Testing
             #expect(answer.code == code)
             #expect(answer.status == (code == "0" ? 200 : 500))
             #expect(try await bench.get("layouts/Own/records").code == "0")
-            // The records themselves are there: nothing is left that could be shown.
+            // Here the records themselves are in the other file, so nothing could be shown.
             #expect(try await bench.get("layouts/Stock/records").code == (code == "802" ? "802" : "212"))
             guard code == "0" else { return }
             let record = answer.response["data"][0]
@@ -100,7 +100,7 @@ import Testing
         return try await bench.loggedIn("admin", "secret", ["fmDataSource": [.object(entry)]])
     }
 
-    /// What a session may do in a data source is what the account may that opened it.
+    /// The account with which a data source was opened decides what the session may do there.
     @Test func theAccountOfTheFileDecides() async throws {
         try await withBench(.inProcess, files) { (bench: Bench) async throws in
             func edit(_ bench: Bench) async throws -> String? {
@@ -141,9 +141,9 @@ import Testing
             let ada = try await login(entry, bench)
             #expect(try await ada.get("layouts/L/records").code == "0")
             #expect(try await ada.get("layouts/L/records").code == "0")
-            // The pair is used up, but only now that the file has been opened.
+            // The pair of tokens is used up, but not before the file has been opened.
             #expect(try await login(entry, bench).get("layouts/L/records").code == "212")
-            // Of two kinds of credentials OAuth wins, even when the other one would do.
+            // If an entry has both kinds of credentials, OAuth is used, even if only the password is right.
             var both: JSONObject = ["username": "keeper", "password": "other"]
             for member in entry.members { both.append(member.key, member.value) }
             #expect(try await login(both, bench).get("layouts/L/records").code == "212")

@@ -2,15 +2,15 @@ import Testing
 
 @testable import FMSandbox
 
-/// What holds for every endpoint alike, tried on each.
+/// Rules that apply to every endpoint, tested with each of them.
 @Suite(.timeLimit(.minutes(15))) struct EndpointMatrixTests {
     struct Call: CustomTestStringConvertible, Sendable {
         var endpoint: Sandbox.Endpoint
         var method: String
-        /// In the database, or with a leading slash in the API.
+        /// Relative to the database, or with a leading slash relative to the API.
         var path: String
         var body = ""
-        /// Whether the session's token is asked for.
+        /// Whether the request needs the session's token.
         var needsToken = true
 
         var testDescription: String { "\(endpoint)" }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func nothingIsLeftOut() {
-        // The two that do not belong to the Data API proper have tests of their own.
+        // These two do not belong to the Data API proper and have their own tests.
         let others: Set<Sandbox.Endpoint> = [.oauth, .downloadContainer]
         #expect(Set(Self.calls.map(\.endpoint)).union(others) == Set(Sandbox.Endpoint.allCases))
     }
@@ -88,7 +88,7 @@ import Testing
             #expect(answer.code == (call.endpoint == .logout ? "952" : "0"))
             #expect(bench.engine.counters.requests[call.endpoint, default: 0] >= 1)
             let slash = try await send(call, bench, path: "\(call.path)/", token: bench.token)
-            // What is deleted is gone the second time.
+            // The first call has already deleted the session or the record.
             let codes: [Sandbox.Endpoint: String] = [.logout: "952", .deleteRecord: "101"]
             #expect(slash.code == codes[call.endpoint] ?? "0")
             bench.version = "v3"
@@ -113,7 +113,7 @@ import Testing
     @Test(arguments: calls) func otherMethodsAre405(_ call: Call) async throws {
         try await withBench { (bench: Bench) async throws in
             for method in ["GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS", "TRACE"] {
-                // Several endpoints share a path.
+                // Skip methods that another endpoint with the same path supports.
                 if Self.calls.contains(where: { $0.path == call.path && $0.method == method }) { continue }
                 if call.endpoint == .duplicateRecord, ["GET", "PATCH", "DELETE"].contains(method) { continue }
                 if call.path == "layouts/Contacts/records/1", method == "POST" { continue }
@@ -128,7 +128,7 @@ import Testing
         try await withBench { (bench: Bench) async throws in
             let word = call.path.hasPrefix("/") ? "/\(call.path.dropFirst().uppercased())" : nil
             var parts = call.path.split(separator: "/").map(String.init)
-            // The last word of the path that is one of the API's.
+            // Change the last component of the path that is a keyword of the API.
             let words: Set = [
                 "sessions", "globals", "scripts", "layouts", "metadata", "records", "containers", "script",
             ]
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    /// A fault for one endpoint strikes there and nowhere else.
+    /// A fault for one endpoint does not affect another.
     @Test(arguments: calls) func faultsStrikeWhereTheyAreMeantTo(_ call: Call) async throws {
         try await withBench { (bench: Bench) async throws in
             bench.engine.withState { $0.faults.add(.init(.error(FileMakerError(951)), on: call.endpoint)) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// `POST _find`; what single criteria find is said in `Find`.
+/// `POST _find`. The tests of single criteria are in `Find`.
 @Suite(.timeLimit(.minutes(15))) struct FindTests {
     @Test func findsCombineTheirRequests() async throws {
         try await withBench { (bench: Bench) async throws in
@@ -171,7 +171,7 @@ import Testing
                 #expect(find.response["dataInfo"]["foundCount"] == .int(3))
                 #expect(find.response["dataInfo"]["returnedCount"] == .int(0))
             }
-            // A find of nothing, and a range, are as ever.
+            // A find without matches and a range answer as usual.
             #expect(try await bench.find("Contacts", [["Name": "Nobody"]], ["offset": "4"]).code == "401")
             let range = try await bench.get("layouts/Contacts/records", [("_offset", "4")])
             #expect(range.status == 500)
@@ -213,7 +213,7 @@ import Testing
         let texts = ["Anna", "Berta", "b", "O'Hara", "3.14"]
         let solution = Solution.oneTable([.init("A")], texts.map { .init(["A": $0]) })
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            // Words are compared as they are: Berta lies behind B.
+            // Words are compared as a whole: "Berta" sorts after "B".
             #expect(try await bench.find("L", [["A": "A...B"]]).column("A") == ["Anna", "b"])
             #expect(try await bench.find("L", [["A": "hara"]]).code == "401")
             #expect(try await bench.find("L", [["A": "=3.14"]]).column("A") == ["3.14"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// What needs no session: `GET productInfo` and `GET databases`.
+/// Requests that need no session: `GET productInfo` and `GET databases`.
 @Suite(.timeLimit(.minutes(15))) struct HostTests {
     @Test func databasesAreFilteredByAccount() async throws {
         try await withBench(.inProcess, [.sample, .oneTable([.init("A")])]) { (bench: Bench) async throws in
@@ -16,7 +16,7 @@ import Testing
             )
             #expect(guest.response == ["databases": [["name": "World"]]])
         }
-        // Servers before 19.6 did not filter unless told to.
+        // Servers before 19.6 filter the list only if a setting says so.
         try await withBench(configure: { $0.serverVersion = .v18 }) { (bench: Bench) async throws in
             let anonymous = try await bench.send("GET", "/fmi/data/v1/databases")
             #expect(anonymous.response == ["databases": [["name": "World"]]])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// `POST sessions`: who gets in.
+/// `POST sessions`: which logins are accepted.
 @Suite(.timeLimit(.minutes(15))) struct LoginTests {
     @Test func anUnknownDatabaseIs802() async throws {
         try await withBench { (bench: Bench) async throws in
@@ -30,7 +30,7 @@ import Testing
             #expect(refused.code == String(code))
             _ = try await bench.delete("sessions/\(try #require(second.token))")
             #expect(try await bench.login().status == 200)
-            // The others expire and make room.
+            // After the other sessions have expired, a login is possible again.
             bench.clock.advance(by: .seconds(16 * 60))
             #expect(try await bench.login().status == 200)
             #expect(bench.engine.counters.openSessions == 1)
@@ -104,7 +104,7 @@ import Testing
                     body: Array("{}".utf8)
                 )
                 #expect(answer.status == 200)
-                // The guide shows the token in the header alone.
+                // The guide shows the token only in the header.
                 #expect(answer.header("x-fm-data-access-token")?.count == 52)
                 #expect(answer.response == [:])
             }
@@ -202,7 +202,7 @@ import Testing
             let refused = try await bench.login()
             #expect(refused.status == 500)
             #expect(refused.code == String(code ?? 956))
-            // A scripted full host says the same.
+            // An injected full host answers with the same code.
             bench.engine.withState { $0.faults.add(.init(.fullHost)) }
             #expect(try await bench.get("layouts").code == String(code ?? 956))
         }

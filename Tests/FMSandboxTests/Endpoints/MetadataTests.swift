@@ -8,7 +8,7 @@ import Testing
         try await withBench { (bench: Bench) async throws in
             let answer = try await bench.get("layouts/Contacts")
             #expect(answer.response.object?.keys == ["fieldMetaData", "portalMetaData", "valueLists"])
-            // Key for key the entry of a recorded layout, its value list apart.
+            // This has the keys of a recorded layout's entry in the same order; only the value list differs.
             expectNoDifference(
                 String(decoding: JSONWriter.write(answer.response["fieldMetaData"][4]), as: UTF8.self),
                 #"""

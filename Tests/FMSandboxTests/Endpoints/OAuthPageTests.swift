@@ -3,11 +3,11 @@ import Testing
 
 @testable import FMSandbox
 
-/// The sign-in page, as a browser meets it.
+/// The sign-in page, requested as a browser would.
 @Suite(.timeLimit(.minutes(15))) struct OAuthPageTests {
     private static let user = Solution.Sample.oauthUser
 
-    /// Asks for the page's address; the request id and the path of the page.
+    /// Requests the page's address, and returns the request id and the page's path.
     private func begin(_ bench: Bench, returnURL: String?) async throws -> (id: String, path: String) {
         let answer = try await bench.send(
             "GET",
@@ -19,7 +19,7 @@ import Testing
         return (id, String(path))
     }
 
-    /// Follows the one link of the page.
+    /// Follows the only link of the page.
     private func follow(_ path: String, _ bench: Bench) async throws -> Bench.Answer {
         let page = try await bench.send("GET", path)
         #expect(page.status == 200)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Names that a file gives are text on the page, whatever they look like.
+    /// Account names from a file are escaped on the page.
     @Test func namesAreTextOnThePage() async throws {
         var solution = Solution.oneTable([.init("A")])
         solution.accounts.append(.init(name: "<b>\"&", password: "", kind: .oauth))

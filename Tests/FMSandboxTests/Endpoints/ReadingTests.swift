@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// A value list of a field's values follows the records as they are at the time.
+    /// Sorting by a value list from a field uses the values that the records have at that time.
     @Test func portalsSortByTheValuesOfAField() async throws {
         let solution = Solution(
             name: "Sorted",
@@ -198,7 +198,7 @@ import Testing
             )
             let second = try await bench.find("Contacts", [["Id": "1"]], ["offset.Phones": "2", "portal": ["Phones"]])
             #expect(second.response["data"][0]["portalData"]["Phones"].array?.map { $0["recordId"] } == ["2"])
-            // In the URL of a find, underscored names are let pass.
+            // In the URL of a find, names with an underscore are ignored.
             let url = bench.path("layouts/Contacts/_find?_limit.Phones=1")
             let headers = [("Authorization", "Bearer \(try #require(bench.token))"), Bench.json]
             let lax = try await bench.send("POST", url, headers: headers, body: Array(#"{"query":[{"Id":"1"}]}"#.utf8))
@@ -276,7 +276,7 @@ import Testing
         }
     }
 
-    /// What a real layout shows where a field was deleted: clients must survive it.
+    /// Real layouts show this where a field was deleted, and clients must be able to read it.
     @Test func anObjectWithoutItsFieldIsAValueWithoutAName() async throws {
         var solution = Solution.oneTable([.init("A")], [.init(["A": "1"])])
         solution.layouts = [.layout(.init(name: "L", table: "T", fields: ["", "A", ""]))]
@@ -382,7 +382,7 @@ import Testing
                 #expect(try await bench.patch("layouts/L/records/1", edit).code == "0")
                 #expect(try await bench.get("layouts/L/records/1").fields["S"] == "03/10/2024 01:02:03")
             }
-            // Criteria are US; ISO is taken too where it was asked for.
+            // Criteria have US dates; ISO dates are accepted too if they were requested.
             for format in ["0", "1", "2"] {
                 let found = try await bench.find("L", [["S": "3/10/2024"]], ["dateformats": .string(format)])
                 #expect(found.recordIds == ["1"])
@@ -405,7 +405,7 @@ import Testing
             (bench: Bench) async throws in
             let read = try await bench.get("layouts/L/records", [("dateformats", "2")])
             #expect(read.fields["S"] == .string(expected))
-            // Writes may have either, and other formats are as ever.
+            // A write may have either separator, and other formats stay the same.
             for text in ["2024-03-10T01:02:03", "2024-03-10 01:02:03"] {
                 let edit: JSONValue = ["fieldData": ["S": .string(text)], "dateformats": "2"]
                 #expect(try await bench.patch("layouts/L/records/1", edit).code == "0")
@@ -441,7 +441,7 @@ import Testing
                 #expect(try await code(field, "2024-03-09") == iso)
                 #expect(try await code(field, "3/2024") == month)
                 #expect(try await code(field, "2024") == "0")
-                // In other formats they are American.
+                // With other settings of `dateformats`, criteria have US dates.
                 #expect(try await code(field, "3/9/2024", format: "0") == "0")
                 #expect(try await code(field, "2024-03-09", format: "0") == "500")
             }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// Records that an account may not see.
+/// Records that an account must not see.
 @Suite(.timeLimit(.minutes(15))) struct RecordAccessTests {
-    /// Orders of Ada and Eve with their lines, and an account for each of the two that sees its own.
+    /// Orders of Ada and Eve with their lines, and an account for each that sees only its own.
     private static let solution: Solution = {
         let lines: Solution.Table = .init(
             name: "Lines",
@@ -87,12 +87,12 @@ import Testing
             expectNoDifference(first["fieldData"]["Shown"], "<No Access>")
             expectNoDifference(first["portalData"]["Lines"], [])
             #expect(answer.column("Photo")[1].contains("Streaming"))
-            // Nor where they are related.
+            // Related fields are hidden as well.
             expectNoDifference(
                 awaited: try await eve.get("layouts/Lines/records").column("Orders::Amount"),
                 ["<No Access>", "2", "<No Access>"]
             )
-            // What one account has looked at is not in another one's way.
+            // What one account has read does not affect another one.
             expectNoDifference(
                 awaited: try await bench.get("layouts/Lines/records").column("Orders::Amount"),
                 ["1", "2", "4"]
@@ -123,14 +123,14 @@ import Testing
     @Test func whatIsWrittenCountsAtOnce() async throws {
         try await withBench(.inProcess, [Self.solution]) { (bench: Bench) async throws in
             let eve = try await bench.loggedIn("eve", "e")
-            // Made for somebody else it is there, with all that it enters by itself, and out of sight.
+            // Eve creates a record for Ada: it exists, with its auto-entered values, but Eve does not see it.
             let made = try await eve.post("layouts/Orders/records", ["fieldData": ["Owner": "ada", "Amount": "8"]])
             expectNoDifference(made.response["recordId"], "4")
             expectNoDifference(awaited: try await eve.get("layouts/Orders/records/4").code, "200")
             expectNoDifference(awaited: try await bench.find("Orders", [["Amount": "8"]]).column("Sum"), ["8"])
             let doubled = bench.engine.world.tables[0].records[3].values.map(\.text)
             #expect(doubled.contains("16"), "\(doubled)")
-            // Given away it is gone, and given back it is there.
+            // A record with a new owner is hidden from the old one, and visible again when it is returned.
             expectNoDifference(
                 awaited: try await eve.patch("layouts/Orders/records/2", ["fieldData": ["Owner": "ada"]]).code,
                 "0"

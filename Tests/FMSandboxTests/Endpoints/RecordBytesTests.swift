@@ -4,9 +4,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// A record, byte for byte as a real server spells it.
+/// A record is answered with the same bytes as by a real server.
 @Suite(.timeLimit(.minutes(15))) struct RecordBytesTests {
-    /// A solution with the layout, the relations and the record of the saved answer.
+    /// A solution with the layout, the relationships and the record of the saved answer.
     private static let care: Solution = {
         var solution = Solution(
             name: "FERRY_CARE_v2",
@@ -119,10 +119,10 @@ import Testing
         return solution
     }()
 
-    /// As on the wire, without the white space of the tool that indented it.
+    /// The text as the server sent it, without the white space of the tool that indented it.
     private static func wireText(_ name: String) throws -> String {
         var isText = false
-        // No text of these answers has an escaped quote.
+        // These answers contain no escaped quote.
         return String(decoding: try SavedAnswer.named(name).bytes(), as: UTF8.self).filter { character in
             if character == "\"" { isText.toggle() }
             return isText || !character.isWhitespace

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// Writing to other records than the one that a request names: rows of portals, related fields, deleted ones.
+/// Writes to records other than that of the request: portal rows, related fields, deleted related records.
 @Suite(.timeLimit(.minutes(15))) struct RelatedWritingTests {
     @Test func deletingTakesRelatedRecordsAlong() async throws {
         try await withBench { (bench: Bench) async throws in
@@ -65,7 +65,7 @@ import Testing
         solution.layouts = [.layout(.init(name: "C", table: "Contacts", fields: ["Name", "Phones::Number"]))]
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
             let path = "layouts/C/records/2"
-            // Empty text into nothing creates nothing; a value creates the record.
+            // An empty text creates no related record; a value does.
             #expect(try await bench.patch(path, ["fieldData": ["Phones::Number": ""]]).code == "0")
             #expect(try await bench.get(path).fields["Phones::Number"] == "")
             #expect(try await bench.patch(path, ["fieldData": ["Phones::Number": "9"]]).code == "0")
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// All comparisons of a relationship, from either side.
+    /// All comparisons of a relationship, from both sides.
     @Test(
         arguments: [
             ("=", "2", "2"), ("≠", "13", "13"), ("<", "3", "1"), ("≤", "23", "12"), (">", "1", "3"), ("≥", "12", "23"),
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// The order of a relationship may be that of a value list, as any sort order may.
+    /// A relationship can be sorted by a value list, like any other sort.
     @Test func relationshipsSortByAValueList() async throws {
         var solution = Solution.oneTable(
             [.init("K")],

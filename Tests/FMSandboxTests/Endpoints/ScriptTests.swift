@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// What is accepted does what it says, so what says two things is not accepted.
+    /// A step has one meaning; one with two meanings is refused.
     @Test(arguments: [
         #"{"exit": "1", "wait": 5}"#, #"{"set": "$a", "to": "1", "error": 5}"#, #"{"loop": [], "if": "1"}"#,
         #"{"exit": "1", "template": "1"}"#, #"{"error": 5, "to": "1"}"#, #"{"to": "1"}"#, #"{"then": []}"#, "{}",
@@ -196,7 +196,7 @@ import Testing
 
     // MARK: Scripts declared in data
 
-    /// A solution of one table with numbers, and scripts of the given steps.
+    /// A solution with one table of numbers and scripts with the given steps.
     private func numbers(_ scripts: [String: [Solution.Step]]) -> Solution {
         .oneTable(
             [.init("N", .number), .init("gN", .number, isGlobal: true)],
@@ -255,7 +255,7 @@ import Testing
                 bench.clock.advance(by: .seconds(0.125))
                 #expect(try await answer.response["scriptResult"] == "done")
             }
-            // What is no time to wait for does not wait.
+            // A parameter that is not a valid duration does not wait.
             for parameter in ["", "-5", "soon"] {
                 let answer = try await bench.get("layouts/L/script/Parameter", [("script.param", parameter)])
                 #expect(answer.response["scriptResult"] == "done")
@@ -317,13 +317,13 @@ import Testing
         )
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
             #expect(try await bench.get("layouts/L/script/Forever").response == ["scriptError": "3"])
-            // A text that doubles a hundred times stops growing: it is `?`, and goes on doubling from there.
+            // A text that is doubled a hundred times stops growing: it becomes `?`, which is then doubled again.
             let grown = try await bench.get("layouts/L/script/Grow").response["scriptResult"].string.flatMap(Int.init)
             #expect(try #require(grown) <= 1 << 24)
         }
     }
 
-    // MARK: What a session keeps
+    // MARK: What is kept in a session
 
     @Test func foundSetsAndVariablesStayWithTheSession() async throws {
         var solution = numbers([
@@ -344,7 +344,8 @@ import Testing
             #expect(try await run("Count", as: bench) == "2")
             #expect(try await run("Count", as: other) == "3")
             #expect(try await run("Count", on: "Other", as: bench) == "1")
-            // A script before the request still sees it; a find then makes another, and a range shows all.
+            // A script before the request still sees the old found set. Then a find makes a new one, and a range shows
+            // all records.
             let find = try await bench.find("L", [["N": "1"]], ["script.prerequest": "Count", "script": "Count"])
             #expect(find.response["scriptResult.prerequest"] == "2")
             #expect(find.response["scriptResult"] == "1")
@@ -355,7 +356,7 @@ import Testing
             #expect(try await run("Count", as: bench) == "0")
             _ = try await bench.get("layouts/L/records")
             #expect(try await run("Count", as: bench) == "2")
-            // All records are all records, those to come too.
+            // "All records" includes records that are created later.
             _ = try await run("All", as: bench)
             _ = try await bench.post("layouts/L/records", ["fieldData": [:]])
             #expect(try await run("Count", as: bench) == "3")
@@ -380,7 +381,7 @@ import Testing
         }
     }
 
-    /// Each script sees what the step before it has left: nothing found yet, found, sorted.
+    /// Each script sees the result of the step before it: nothing found yet, found, sorted.
     @Test func thePhasesStandWhereTheGuideSaysTheyDo() async throws {
         var solution = Solution.sample
         solution.addScript("See") { context in
@@ -397,11 +398,11 @@ import Testing
                 [["City": "Aachen"], ["City": "London"]],
                 ["script.prerequest": "Move", "script.presort": "See", "script": "See", "sort": sort, "limit": "1"]
             )
-            // Found only because the script before the request moved it there.
+            // The record is found only because the script before the request changed its city.
             #expect(answer.response["scriptResult.prerequest"] == "123")
             #expect(answer.response["scriptResult.presort"] == "13 London")
             #expect(answer.response["scriptResult"] == "31 Aachen")
-            // Offset and limit come last.
+            // Offset and limit are applied last.
             #expect(answer.recordIds == ["3"])
             #expect(answer.response["dataInfo"]["foundCount"] == .int(2))
         }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// What settings of the server change in the answers of several endpoints.
+/// Server settings that change the answers of several endpoints.
 @Suite(.timeLimit(.minutes(15))) struct ServerSettingsTests {
     @Test(.tags(.openQuestion), arguments: [nil, false, true]) func namesInAnyCaseWhereTheServerIgnoresIt(
         _ ignoresCase: Bool?
@@ -24,7 +24,7 @@ import Testing
             let read = try await bench.get("layouts/Contacts/records/1", portals)
             #expect(read.code == code("102"))
             guard ignoresCase == true else { return }
-            // Answers spell names as the solution does.
+            // The answers have the names as the solution spells them.
             let record = read.response["data"][0]
             #expect(read.response["dataInfo"]["layout"] == "Contacts")
             #expect(record["fieldData"]["City"] == "Bath")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// The fields of the layout list, of `validateSession` and of an upload follow the version that is imitated.
+    /// The keys of the layout list, of `validateSession` and of an upload are those of the imitated version.
     @Test(.tags(.openQuestion), arguments: Sandbox.ServerVersion.allCases)
     func answersFollowTheVersion(_ version: Sandbox.ServerVersion) async throws {
         try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in

@@ -47,7 +47,7 @@ import Testing
             let other = try await bench.loggedIn()
             async let slow = bench.get("layouts/Contacts/script/Wait", [("script.param", "5")])
             await bench.clock.untilWaiting()
-            // A request of the same session stands behind the script, while another session goes on.
+            // A request of the same session waits for the script; another session does not.
             async let edit = bench.patch("layouts/Contacts/records/1", ["fieldData": ["City": "Oxford"]])
             #expect(try await other.get("layouts/Contacts/records/1").fields["City"] == "London")
             #expect(bench.engine.counters.executedWrites == 0)
@@ -129,7 +129,7 @@ import Testing
         await sandbox.stop()
     }
 
-    /// A reset puts back what there was, and lets nothing in that began before the last restart.
+    /// A reset restores the solution, but still refuses requests that began before the last restart.
     @Test func aResetDoesNotTurnBackTheEra() async throws {
         try await withBench { (bench: Bench) async throws in
             let era = bench.engine.withState { $0.era }

@@ -4,7 +4,7 @@ import Testing
 @testable import FMSandbox
 
 @Suite(.timeLimit(.minutes(15))) struct WritingTests {
-    /// The guide names it since 18; a client's tests of it passed on a server 17.
+    /// The guide documents duplicating since version 18, but the tests of a client passed on server 17.
     @Test(arguments: Sandbox.ServerVersion.allCases)
     func everyReleaseDuplicates(_ version: Sandbox.ServerVersion) async throws {
         try await withBench(configure: { $0.serverVersion = version }) { (bench: Bench) async throws in
@@ -174,7 +174,7 @@ import Testing
             #expect(answer.text == #"{"response":{},"messages":[{"code":"0","message":"OK"}]}"#)
             #expect(try await bench.get("layouts/Contacts/records/2").fields["gFilter"] == "mine")
             #expect(try await other.get("layouts/Contacts/records/2").fields["gFilter"] == "")
-            // A global in fieldData sets the session's value and leaves the record alone.
+            // A global field in `fieldData` sets the session's value and does not change the record.
             #expect(
                 try await other.patch("layouts/Contacts/records/1", ["fieldData": ["gFilter": "theirs"]]).response == [
                     "modId": "0"
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    /// However many of its fields a request names one by one, a record is changed once.
+    /// A request changes a record once, however many of its fields it names one by one.
     @Test func aCommitCountsAModIdUpOnce() async throws {
         try await withBench { (bench: Bench) async throws in
             let edit: JSONValue = [
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    /// A DELETE with a body of a form type, and a GET with a JSON type, come from clients in use.
+    /// Existing clients send DELETE with a form-typed body, and GET with a JSON type.
     @Test func needlessBodiesAreTaken() async throws {
         try await withBench { (bench: Bench) async throws in
             let token = ("Authorization", "Bearer \(try #require(bench.token))")

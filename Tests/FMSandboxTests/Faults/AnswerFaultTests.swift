@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// Answers that break off or arrive late, byte for byte.
+/// Answers that are cut off or delayed, byte for byte.
 @Suite(.timeLimit(.minutes(15))) struct AnswerFaultTests {
     private let answer = RawAnswer(
         head: HTTPResponseHead(version: .http1_1, status: .ok, headers: ["Server": "Apache", "Content-Length": "5"]),
@@ -40,7 +40,7 @@ import Testing
         #expect(later.hasSuffix("lo\(end)"))
     }
 
-    // MARK: Over the wire
+    // MARK: Over a socket
 
     private static let info = Array("GET /fmi/data/v1/productInfo HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
@@ -55,7 +55,8 @@ import Testing
         }
     }
 
-    /// Asked byte by byte, in a brief run every seventh: each cut gives exactly so much of the whole, and the server closes.
+    /// An answer is cut after each byte (every seventh in a brief run): the client gets exactly these bytes, and the
+    /// server closes the connection.
     @Test(arguments: Sandbox.AnswerFraming.allCases)
     func anAnswerIsCutAfterAnyByte(_ framing: Sandbox.AnswerFraming) async throws {
         try await withSandbox { (sandbox: Sandbox) async throws in
@@ -83,7 +84,7 @@ import Testing
         }
     }
 
-    /// The head of the answer says that the connection stays.
+    /// The head of the answer announces that the connection stays open.
     @Test func theConnectionClosesBehindAnAnswer() async throws {
         try await withSandbox { (sandbox: Sandbox) async throws in
             let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
@@ -101,7 +102,7 @@ import Testing
 
     // MARK: Held answers
 
-    /// The write is done and its session free while its answer is held.
+    /// The write has been executed and its session is free while the answer is held.
     @Test func anAnswerIsHeldAfterExecution() async throws {
         try await withBench { (bench: Bench) async throws in
             bench.engine.withState { $0.faults.add(.init(.holdAnswer, on: .editRecord)) }
@@ -135,7 +136,7 @@ import Testing
             sandbox.releaseAnswers()
             #expect(try await second.value == 200)
             #expect(try await third.value == 200)
-            // A reset lets them go too, and stopping does not wait for them.
+            // A reset releases held answers too, and stopping does not wait for them.
             let fourth = ask()
             await sandbox.untilAnswersHeld()
             sandbox.reset()

@@ -32,7 +32,7 @@ import Testing
         #expect(script.next(for: .logout) == nil)
     }
 
-    /// The table of faults in the documentation is written by hand.
+    /// The table of faults in the documentation is written by hand, so this compares it.
     @Test func theDocumentationHasEveryFault() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -42,7 +42,7 @@ import Testing
         #expect(Set(Sandbox.Fault.notations.map(\.name)).subtracting(words.map(String.init)) == [])
     }
 
-    /// A bench on a socket whose sandbox has one fault to come.
+    /// Runs a body on a bench over a socket whose sandbox has one fault injected.
     private func strike(_ fault: Sandbox.Fault, _ body: (Bench) async throws -> Void) async throws {
         for venue in [Venue.http, .https] {
             try await withBench(venue) { (bench: Bench) async throws in

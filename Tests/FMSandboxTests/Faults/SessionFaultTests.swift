@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// Tokens that a host refuses though it gave them, and logouts that do not end what they should.
+/// Tokens that the host refuses although they are valid, and logouts that do not end their session.
 @Suite(.timeLimit(.minutes(15))) struct SessionFaultTests {
     private func strike(_ fault: Sandbox.Fault, count: Int? = 1, _ body: (Bench) async throws -> Void) async throws {
         try await withBench { (bench: Bench) async throws in

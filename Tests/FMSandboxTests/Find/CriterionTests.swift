@@ -6,7 +6,7 @@ import Testing
 @Suite struct CriterionTests {
     private static let today = CivilDate(number: 739_266)!  // 15 January 2025
 
-    /// Those of the values that match.
+    /// The values that match the criterion.
     private func matches(_ criterion: String, _ type: Solution.FieldType, _ values: [String]) throws -> [String] {
         let criterion = try Criterion(criterion, type: type, today: Self.today)
         var seen: Set<MatchKey> = []
@@ -148,7 +148,7 @@ import Testing
         #expect(throws: FileMakerError(code)) { try Criterion(criterion, type: type, today: Self.today) }
     }
 
-    /// Whatever a client sends is read or refused: nothing traps.
+    /// Any criterion is read or refused without a trap.
     @Test func noCriterionTraps() {
         let pieces = [
             "=", "<", ">", "...", "{", "}", "*", "\"", "\\", "/", ":", "9999", "0", "a", "am", "T", "!", "?", "-", " ",
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// `*a*a*a…` against `aaaa…b`: the matcher that tries every split would never come back.
+    /// `*a*a*a…` against `aaaa…b`: a matcher that tries every split would not end.
     @Test func hostilePatternsEnd() throws {
         let pattern = TextPattern(
             elements: CriterionReader.wholePattern(String(repeating: "*a", count: 200) + "c").elements

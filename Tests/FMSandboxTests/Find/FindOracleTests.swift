@@ -4,16 +4,16 @@ import Testing
 
 @testable import FMSandbox
 
-/// Random tables and random finds: the found set is the one that a predicate written without the matcher gives.
+/// Random finds over random tables: the found set equals that of a predicate that does not use the matcher.
 @Suite struct FindOracleTests {
     private struct Row {
         var text: String
         var number: Int?
-        /// Days after 1 January 2024.
+        /// The number of days after 1 January 2024.
         var day: Int
     }
 
-    /// One criterion: how the client writes it, and what it means in plain Swift.
+    /// One criterion, as a client writes it and as a Swift predicate.
     private struct Probe {
         var field: String
         var criterion: String
@@ -101,7 +101,8 @@ import Testing
                     isOmit: Int.random(in: 0..<4, using: &generator) == 0
                 )
             }
-            // The rule of the guide, in plain Swift: requests in order add or take away, and all of a request must hold.
+            // The rule of the guide in Swift: requests add or remove records in their order, and all criteria of a
+            // request must match.
             var expected = requests[0].isOmit ? Set(rows.indices) : []
             for request in requests {
                 let hits = rows.indices.filter { place in request.probes.allSatisfy { $0.holds(rows[place]) } }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// Every operator of FileMaker's Find mode, on every type of field it means something for.
+/// Every operator of FileMaker's Find mode, on every type of field to which it applies.
 @Suite(.timeLimit(.minutes(15))) struct OperatorTests {
-    /// What each field of the four records holds.
+    /// The values of each field in the four records.
     private static let columns: [(type: Solution.FieldType, values: [String])] = [
         (.text, ["Ada Byron", "Adam", "joe@x.net", ""]),
         (.number, ["5", "-12.5", "n/a", ""]),
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// `!` compares whole contents over the whole table.
+    /// `!` compares whole values over the whole table.
     @Test(arguments: columns.map(\.type)) func repeatedValuesAreFound(_ type: Solution.FieldType) async throws {
         var solution = Self.solution
         let value = try #require(Self.columns.first { $0.type == type }?.values[0])
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// Numbers are compared by their value, and other texts in number fields as texts.
+    /// Numbers are compared by value, other texts in number fields as texts.
     @Test func repeatedNumbersAreFoundByTheirValue() async throws {
         let values = ["$20.00", "20.0", "2.0", "n/a", "N/A", "-", ""]
         let solution = Solution.oneTable([.init("N", .number)], values.map { .init(["N": $0]) })
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// As the escapers of clients send them.
+    /// The escaped quotes that clients send.
     @Test(arguments: [
         (#"\"quoted\""#, "12"), (#"==\"quoted\""#, "1"), (#"==*\"quoted\"*"#, "12"), (#"*\"quoted\"*"#, "12"),
         ("\\#1", "4"), (#""\"quoted\"""#, "12"),
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// Escaped, an operator is a character like any other.
+    /// An escaped operator is an ordinary character.
     @Test(arguments: ["@", "*", "#", "?", "!", "=", "<", ">", "\"", "~", "≤", "≥", "...", "..", "…", "//", "{"])
     func escapedOperatorsAreLiteral(_ sign: String) async throws {
         let texts = ["a\(sign)b", "ab", "axb", "a1b", ""]
@@ -123,7 +123,8 @@ import Testing
         }
     }
 
-    /// The example of the guide's readers: requests work in their order, and an omit takes from what was found so far.
+    /// An example from readers of the guide: requests are applied in their order, and an omit removes from what was
+    /// found so far.
     @Test func requestsWorkInTheirOrder() async throws {
         let names = [("John", "Doe"), ("Joe", "Example"), ("John", "Smith")]
         let solution = Solution.oneTable(
@@ -134,9 +135,9 @@ import Testing
             let (john, joe): (JSONValue, JSONValue) = (["First": "=John"], ["First": "=Joe"])
             let noDoe: JSONValue = ["First": "John", "Last": "Doe", "omit": "true"]
             #expect(try await bench.find("L", [john, joe, noDoe]).recordIds == ["2", "3"])
-            // What comes after the omit is added again.
+            // A request after the omit adds its records again.
             #expect(try await bench.find("L", [joe, noDoe, john]).recordIds == ["1", "2", "3"])
-            // One that comes first takes from all records.
+            // An omit that comes first removes from all records.
             #expect(try await bench.find("L", [noDoe]).recordIds == ["2", "3"])
             #expect(try await bench.find("L", [noDoe, ["Last": "Doe"]]).recordIds == ["1", "2", "3"])
             let all: JSONValue = ["First": "*", "omit": "true"]

@@ -53,7 +53,7 @@ import Testing
         #expect(throws: JSONParser.Failure.self) { try parse(String(repeating: "[", count: 100_000)) }
     }
 
-    /// Every prefix of a body that a cut connection may leave behind is refused, none is read as something else.
+    /// A body that a broken connection cut off anywhere is refused, not read as something else.
     @Test func everyPrefixIsRefused() throws {
         let bytes = Array(#"{"query":[{"Name":"é\u00e9\"","omit":"true"}],"limit":12.5e3}"#.utf8)
         for count in 0..<bytes.count {

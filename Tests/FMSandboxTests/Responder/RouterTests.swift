@@ -2,7 +2,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// Requests that find no endpoint, or are refused before it.
+/// Requests that match no endpoint, or are refused before they reach one.
 @Suite(.timeLimit(.minutes(15))) struct RouterTests {
     @Test(.tags(.contract), arguments: Venue.allCases)
     func wrongContentTypeWrongMethodWrongPath(_ venue: Venue) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// Many writes in one request: the job that a client puts into a record, and the script that carries it out.
+/// Many writes in one request: a client puts a job into a record, and a script executes it.
 @Suite(.timeLimit(.minutes(15))) struct JobTests {
     private func withJobs(_ body: (Bench) async throws -> Void) async throws {
         var solution = Solution.sample
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// A job in a record, as a client sends it.
+    /// Creates a record with a job, as a client does.
     private func run(_ job: JSONValue, _ bench: Bench) async throws -> (result: JSONValue, error: String?) {
         try await run(text: String(decoding: JSONWriter.write(job), as: UTF8.self), bench)
     }
@@ -32,7 +32,7 @@ import Testing
             ["fieldData": ["Payload": .string(text)], "script": "Run Job"]
         )
         let id = try #require(answer.response["recordId"].string)
-        // Also there for a client to which the answer was lost.
+        // The result is kept in the record for clients that did not receive the answer.
         let kept = try await bench.get("layouts/Jobs/records/\(id)").fields["Result"].string ?? ""
         expectNoDifference(answer.response["scriptResult"].string, kept)
         let result = try JSONParser.parse(Array(kept.utf8))
@@ -100,7 +100,7 @@ import Testing
             expectNoDifference(result.array?.map { Int($0["err"].scalarText ?? "0") }, codes)
             expectNoDifference(result[0]["id"], "4")
             expectNoDifference(result[9], ["i": .int(9), "id": "1", "mod": "1"])
-            // A row that failed has left nothing but its numbers, which are not given again.
+            // A row that failed leaves no record, but its record id is not used again.
             #expect(try await bench.get("layouts/Contacts/records").recordIds == ["1", "2", "3", "4"])
         }
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// Open, commit and revert transaction: what the script sees, what others see, and what is left.
+/// Open, commit and revert transaction: what the script sees, what other sessions see, and what remains.
 @Suite(.timeLimit(.minutes(15))) struct TransactionTests {
-    /// Three stock items with a serial number, a unique name, stamps and a calculation, two of them with a count.
+    /// Two stock items with a serial number, a unique name, auto-entered values and a calculation, and an empty log.
     private func solution(
         _ scripts: [String: [Solution.Step]],
         _ change: (inout Solution) -> Void = { _ in }
@@ -45,7 +45,7 @@ import Testing
         return solution
     }
 
-    /// The answers of scripts that run one after the other on the layout of the items.
+    /// Runs scripts one after the other on the layout of the items, and passes their answers to `check`.
     private func run(
         _ scripts: [String: [Solution.Step]],
         _ names: [String] = ["A"],
@@ -88,7 +88,7 @@ import Testing
             let items = try await bench.get("layouts/Items/records")
             expectNoDifference(items.recordIds, ["1", "3"])
             expectNoDifference(items.column("Count"), ["7", "1"])
-            // A commit counts the modId up once, and that of a new record not at all.
+            // A commit increments a changed record's modId once, and a new record's not at all.
             expectNoDifference(items.response["data"].array?.map { $0["modId"].string }, ["1", "0"])
             #expect(try await bench.get("layouts/Log/records").column("Text") == ["done"])
         }
@@ -159,7 +159,7 @@ import Testing
     // MARK: Errors
 
     @Test func validationReverts() async throws {
-        // The second record is validated when the script goes on to the third.
+        // The second record is validated when the script goes on to the third one.
         let steps = Self.inTransaction(Self.add("Salt") + Self.add("Tea") + Self.add("Oil"))
         try await run(["A": steps + [.exit("Get ( LastError )")]]) {
             (bench: Bench, answers: [JSONValue]) async throws in
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    // MARK: What is entered when
+    // MARK: When values are entered
 
     @Test func serialNumbersAreGivenAtOnceAndNotGivenBack() async throws {
         let steps =
@@ -232,10 +232,10 @@ import Testing
             expectNoDifference(answers, [answer(), answer("3"), answer("4")])
             let items = try await bench.get("layouts/Items/records")
             expectNoDifference(items.column("Id"), ["1", "2", "4"])
-            // Everything else at the commit.
+            // All other values are entered by the commit.
             expectNoDifference(items.column("State"), ["", "", "new"])
             expectNoDifference(items.column("Label"), ["", "", "SALT"])
-            // Nor are record ids given twice.
+            // Record ids are not used again either.
             expectNoDifference(items.recordIds, ["1", "2", "4"])
         }
     }
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    // MARK: One transaction in another
+    // MARK: Nested transactions
 
     @Test func aScriptThatIsPerformedJoins() async throws {
         let inner = Self.inTransaction(Self.add("Salt")) + [.exit("Get ( LastError ) & Get ( TransactionOpenState )")]
@@ -263,7 +263,7 @@ import Testing
             let committed = try await bench.get("layouts/Items/script/A", [("script.param", "0")]).response
             expectNoDifference(committed, answer("31"))
             #expect(try await bench.get("layouts/Items/records").column("Name") == ["Tea", "Milk", "Salt", "Oil"])
-            // By itself it is a transaction.
+            // Run by itself, the inner script has its own transaction.
             #expect(try await bench.get("layouts/Items/script/Inner").response == answer("5040", 504))
         }
     }
@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    // MARK: Others
+    // MARK: Other sessions
 
     @Test func recordsAreInUseUntilTheCommit() async throws {
         let steps = Self.inTransaction(
@@ -302,7 +302,7 @@ import Testing
             #expect(try await other.patch("layouts/Items/records/1", edit).code == "301")
             #expect(try await other.delete("layouts/Items/records/1").code == "301")
             #expect(try await other.patch("layouts/Items/records/2", edit).code == "0")
-            // What is not committed nobody sees, and what others create gets numbers of its own.
+            // Other sessions do not see uncommitted changes, and the records they create get different numbers.
             #expect(try await other.get("layouts/Items/records").column("Count") == ["5", "99"])
             let created = try await other.post("layouts/Items/records", ["fieldData": ["Name": "Oil"]])
             expectNoDifference(created.response["recordId"], "4")
@@ -326,7 +326,7 @@ import Testing
             async let script = bench.get("layouts/Items/script/A")
             await bench.clock.untilWaiting()
             #expect(try await other.delete("layouts/Items/records/2").code == "0")
-            // The name was free when the transaction looked, and is not when it commits.
+            // The name was free when the transaction validated it, but is not when it commits.
             let salt = try await other.post("layouts/Items/records", ["fieldData": ["Name": "Salt"]])
             expectNoDifference(salt.code, "0")
             bench.clock.advance(by: .seconds(10))
@@ -408,7 +408,7 @@ import Testing
         }
     }
 
-    // MARK: Scripts that make no sense
+    // MARK: Invalid scripts
 
     @Test(arguments: [
         ([Solution.Step.openTransaction], "scripts[A].steps[0]"), ([.commitTransaction], "scripts[A].steps[0]"),

@@ -25,7 +25,7 @@ struct ContentCodingTests {
         noise(100_000),
     ]
 
-    /// What nobody can make smaller.
+    /// Random bytes, which cannot be compressed.
     private static func noise(_ count: Int) -> [UInt8] {
         var generator = SeededRandom(seed: 1)
         return (0..<count).map { _ in .random(in: 0...255, using: &generator) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// What a host is told besides its databases: proxies, logs, and settings that a solution file may hold.
+/// Settings of a host other than its databases: proxies, logs, and settings in a solution file.
 @Suite(.timeLimit(.minutes(15))) struct HostSettingsTests {
     @Test(
         arguments: [
@@ -99,9 +99,9 @@ import Testing
                 headers: [bearer, ("Accept-Encoding", "gzip")]
             )
             #expect(list.header("content-encoding") == nil)
-            // The configuration goes before it.
+            // The configuration overrides the solution's setting.
             #expect(list.header("keep-alive")?.hasPrefix("timeout=3600") == true)
-            // 12:00 UTC on the bench's clock.
+            // This is 12:00 UTC on the bench's clock.
             let created = try await bench.post("layouts/Contacts/records", ["fieldData": [:]]).response["recordId"]
                 .string
             let record = try await bench.get("layouts/Contacts/records/\(created ?? "")")
@@ -121,7 +121,7 @@ import Testing
             try await clock.wait(for: .seconds(3600))
             done.change { $0 = true }
         }()
-        // However late the wait begins: it ends once the clock has been moved an hour further.
+        // Even a wait that begins late ends once the clock has been advanced by another hour.
         while !done.value {
             clock.advance(by: .seconds(3600))
             await Task.yield()

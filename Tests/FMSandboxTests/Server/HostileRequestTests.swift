@@ -3,10 +3,10 @@ import Testing
 
 @testable import FMSandbox
 
-/// Whatever comes over the wire is answered or refused: nothing traps, nothing hangs. The damage is drawn from a seeded generator, so
-/// that a failure can be seen again.
+/// Any input over the network is answered or refused: nothing traps or hangs. The damage comes from a seeded generator,
+/// so that a failure can be reproduced.
 @Suite(.timeLimit(.minutes(15))) struct HostileRequestTests {
-    /// Requests of every kind, to be damaged. The script that waits is not among them.
+    /// Requests of every kind, to be damaged. The script that waits is left out.
     private static func requests(_ token: String) -> [SandboxRequest] {
         let database = "/fmi/data/v1/databases/World"
         let contacts = "\(database)/layouts/Contacts"

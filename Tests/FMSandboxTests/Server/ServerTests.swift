@@ -90,7 +90,7 @@ import Testing
             #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
             #expect(answer.contains(#""code":"\#(code)""#))
         }
-        // A client of the time before HTTP/1.1 names none.
+        // An HTTP/1.0 client need not name the host.
         let old = Array("GET /fmi/data/v1/productInfo HTTP/1.0\r\n\r\n".utf8)
         let answer = try await RawSocket.exchange(port: sandbox.port, old)
         #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
@@ -154,7 +154,7 @@ import Testing
         await sandbox.stop()
     }
 
-    /// What it says of its length is enough: nobody needs to send a body that will be refused.
+    /// The announced length is enough to refuse a body, so clients need not send it.
     @Test func aBodyThatIsAnnouncedTooLargeIsRefusedUnread() async throws {
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), maximumBodyBytes: 1000))
         let head = """
@@ -163,7 +163,7 @@ import Testing
             """
         let answer = try await RawSocket.exchange(port: sandbox.port, Array(head.utf8), until: { $0.count > 12 })
         #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 413 "))
-        // A length is not needed to notice.
+        // A body without a length is refused when it becomes too large.
         let chunked = """
             POST /fmi/data/v1/databases/World/sessions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n\
             800\r\n\(String(repeating: "x", count: 0x800))\r\n
@@ -234,7 +234,7 @@ import Testing
         #expect(path == "/fmi/data/v1/databases/World/sessions/…")
     }
 
-    /// A fault may be asked for with any status; the connection bears it.
+    /// A fault may be injected with any status; an invalid one does not break the connection.
     @Test(arguments: [-1, 0, 100, 600, 99_999]) func aStatusThatIsNoneIs500(_ status: Int) async throws {
         let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
         sandbox.inject(.empty(status: status))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// Time here is what the test says it is: `ManualClock` stands still between two calls of `advance`, so nothing sleeps.
+/// `ManualClock` advances only when a test calls `advance`, so no test sleeps.
 @Suite(.timeLimit(.minutes(15))) struct ClockTests {
     @Test func waitersWakeWhenTheirTimeHasCome() async throws {
         let clock = ManualClock()

@@ -16,13 +16,13 @@ import Testing
             let refused = try await bench.login()
             #expect(refused.code == "214")
             #expect(refused.status == 401)
-            // Names are compared without case, other accounts are not concerned, and open sessions go on.
+            // Names are compared without case, other accounts are not locked, and open sessions continue.
             #expect(try await bench.login("ADMIN", "secret").code == "214")
             #expect(try await bench.login("guest", "welcome").code == "0")
             #expect(try await bench.get("layouts").code == "0")
             bench.clock.advance(by: .seconds(59))
             #expect(try await bench.login().code == "214")
-            // What is refused with 214 does not lock the account any longer.
+            // A login refused with 214 does not prolong the lock.
             bench.clock.advance(by: .seconds(1))
             #expect(try await bench.login().code == "0")
             #expect(bench.engine.counters.failedLogins == 6)

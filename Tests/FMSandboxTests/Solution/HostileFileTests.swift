@@ -4,10 +4,10 @@ import Testing
 
 @testable import FMSandbox
 
-/// Whatever comes out of a file is read or refused: nothing traps, nothing hangs. The damage is drawn from a seeded generator, so
-/// that a failure can be seen again.
+/// Any file is read or refused: nothing traps or hangs. The damage comes from a seeded generator, so that a failure can
+/// be reproduced.
 @Suite(.timeLimit(.minutes(15))) struct HostileFileTests {
-    /// A little of everything a solution file can say.
+    /// A solution file that uses a little of every feature.
     private static let solution = Array(
         #"""
         {"name":"X","dateFormat":"dd.MM.yyyy","tables":[{"name":"T","fields":["K",{"name":"N","type":"number",
@@ -34,7 +34,7 @@ import Testing
         try JSONDecoder().decode(Solution.self, from: Data(bytes))
     }
 
-    /// Uses whatever the damage has left: what starts must also answer.
+    /// Uses what is left after the damage: a solution that starts must also answer.
     private static func use(_ solution: Solution) async throws {
         guard let engine = try? Engine([solution], configuration: .init(clock: ManualClock())) else { return }
         let headers = [Bench.basic("admin", "secret"), Bench.json]
@@ -76,7 +76,7 @@ import Testing
         try await Self.use(solution)
     }
 
-    /// Every byte of a solution file in turn is changed to another one, and the file is cut off there.
+    /// Each byte of a solution file in turn is changed to another one, and the file is cut off there.
     @Test(arguments: 0..<4) func damagedSolutionsAreReadOrRefused(_ part: Int) async throws {
         var generator = SeededRandom(seed: UInt64(part))
         for place in stride(from: part, to: Self.solution.count, by: 4) {

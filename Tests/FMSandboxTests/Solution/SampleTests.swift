@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// The sample's records say what the tables they were made from say.
+/// The sample's records agree with the tables from which they were made.
 @Suite struct SampleTests {
     @Test func theCountriesAreThoseOfISO3166() throws {
         let expected = try rows(of: "iso3166.tab").map { ["Code": $0[0], "Name": $0[1]] }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Decimal degrees out of ISO 6709: `±DDMM±DDDMM` or `±DDMMSS±DDDMMSS`.
+    /// Decimal degrees from ISO 6709: `±DDMM±DDDMM` or `±DDMMSS±DDDMMSS`.
     private static func degrees(_ text: String) -> (latitude: String, longitude: String) {
         guard let middle = text.dropFirst().firstIndex(where: { $0 == "+" || $0 == "-" }) else { return ("", "") }
         return (decimal(text[..<middle], degreeDigits: 2), decimal(text[middle...], degreeDigits: 3))
@@ -46,7 +46,7 @@ import Testing
         let degrees = Int(digits.prefix(degreeDigits)) ?? 0
         let minutes = Int(digits.dropFirst(degreeDigits).prefix(2)) ?? 0
         let seconds = Int(digits.dropFirst(degreeDigits + 2)) ?? 0
-        // Rounded to four decimals, about ten metres; whole seconds carry no more.
+        // Rounded to four decimals, which is about ten metres; whole seconds are no more precise.
         let tenThousandths = ((degrees * 3600 + minutes * 60 + seconds) * 10_000 + 1800) / 3600
         let fraction = String(tenThousandths % 10_000)
         let sign = text.first == "-" && tenThousandths > 0 ? "-" : ""

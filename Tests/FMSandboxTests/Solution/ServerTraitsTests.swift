@@ -74,11 +74,11 @@ import Testing
         let error = #expect(throws: SolutionError.self) { try Engine(solutions, configuration: .init()) }
         #expect(error?.solution == "B")
         #expect(error?.path == "server.version")
-        // The configuration settles it.
+        // The configuration overrides both.
         #expect(try Engine(solutions, configuration: .init(serverVersion: .v22)).version == .v22)
     }
 
-    /// What differs in case alone is one name then.
+    /// With `ignoresNameCase`, names that differ only in case are the same.
     @Test func namesThatFallTogetherDoNotStart() throws {
         let solution = Solution.oneTable([.init("Name"), .init("NAME")])
         #expect(throws: Never.self) { try ModelBuilder.build([solution]) }

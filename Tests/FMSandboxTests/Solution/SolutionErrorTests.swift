@@ -5,9 +5,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// What is said of a solution file that cannot be read, as whole texts.
+/// The full texts of errors about solution files that cannot be read.
 @Suite(.timeLimit(.minutes(15))) struct SolutionErrorTests {
-    /// What is said after the name of the file.
+    /// The error's text without the name of the file.
     private func reason(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
         try withTemporaryFile(Data(text.utf8)) { path in
             let error = #expect(throws: SolutionError.self, sourceLocation: sourceLocation) {
@@ -104,11 +104,11 @@ import Testing
             return error?.description
         }
         expectNoDifference(reason("/nowhere/x.json"), "/nowhere/x.json: there is no such file")
-        // As it was given.
+        // The path is shown as it was given.
         expectNoDifference(reason("nowhere/x.json"), "nowhere/x.json: there is no such file")
         expectNoDifference(reason("/dev"), "/dev: expected a file, found a folder")
         #if os(Linux)
-        // Whoever opens it may read nothing of it.
+        // This file can be opened, but not read.
         expectNoDifference(reason("/proc/self/mem"), "/proc/self/mem: the file cannot be read")
         #endif
     }

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Everything a file can say, saved and read again.
+    /// A solution with everything that a file can contain is saved and read again.
     @Test func whatIsSavedIsWhatIsRead() async throws {
         let solution = Solution(
             name: "Full",
@@ -130,7 +130,7 @@ import Testing
             #expect(loaded.tables[0].records.map(\.recordId) == [1, 7])
             #expect(loaded.tables[0].records.map(\.modId) == [0, 3])
             #expect(loaded.tables[0].records.map(\.isLocked) == [false, true])
-            // Saved, read and saved again, a file stays the same to the byte.
+            // A file that is saved, read and saved again has the same bytes.
             let first = try Data(contentsOf: place.appendingPathComponent("Full.json"))
             let again = try await Sandbox.start([loaded], configuration: .init(keepAlive: .seconds(3600)))
             try again.save(to: folder)
@@ -140,7 +140,7 @@ import Testing
         await sandbox.stop()
     }
 
-    /// Neither record ids nor serial numbers come back with a file, even if their records do not.
+    /// Ids and serial numbers of deleted records are not used again after a file was saved and read.
     @Test func idsOfDeletedRecordsStayUsed() async throws {
         let solution = Solution.oneTable(
             [.init("Id", .number, autoEnter: .serial), .init("gX", isGlobal: true)],
@@ -401,7 +401,7 @@ import Testing
         }
     }
 
-    /// Numbers may stand without quotes, however long; dates and times without padding.
+    /// Numbers of any length may be written without quotes, and dates and times without padding.
     @Test func valuesAreReadAsTheWireWritesThem() async throws {
         let text = #"""
             {"name":"One","accounts":[{"name":"admin","password":"secret"}],
@@ -421,7 +421,7 @@ import Testing
         }
     }
 
-    /// What has no value of its own gives no serial numbers, whatever the file says.
+    /// Fields without stored values of their own ignore `autoEnter: serial`.
     @Test func serialNumbersOfCalculationsAndGlobalsAreIgnored() async throws {
         let solution = Solution.oneTable(
             [

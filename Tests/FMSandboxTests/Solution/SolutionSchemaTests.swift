@@ -4,9 +4,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// The schema in the documentation names the keys and values that the decoder knows, no more and no fewer.
+/// The schema in the documentation has exactly the keys and values that the decoder knows.
 @Suite struct SolutionSchemaTests {
-    /// The code block of the article.
+    /// The code block of the article, parsed.
     private static func schema() throws -> JSONValue {
         let article = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -17,7 +17,7 @@ import Testing
         return try JSONParser.parse(Array(parts[1].dropFirst("json".count).utf8))
     }
 
-    /// The object form of a definition: some may be a plain name too.
+    /// The object form of a definition; some definitions also allow a plain name.
     private static func object(_ name: String, in schema: JSONValue) -> JSONValue {
         guard !name.isEmpty else { return schema }
         let definition = schema["$defs"][name]
@@ -61,7 +61,7 @@ import Testing
             expectNoDifference(Set(object["properties"].object?.keys ?? []), keys, name)
             #expect(object["additionalProperties"] == false, "\(name)")
         }
-        // A record's other keys are its fields; the items are one of two things named above.
+        // The other keys of a record are field names, and an item is one of two definitions named above.
         let rest: Set = ["record", "layoutItem", "scriptItem", "quantity"]
         expectNoDifference(
             Set(schema["$defs"].object?.keys ?? []),
@@ -115,7 +115,7 @@ import Testing
         check(schema)
     }
 
-    /// The examples of the article are read as they stand there.
+    /// The examples of the article can be read.
     @Test func theExamplesOfTheArticleAreRead() throws {
         let article = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

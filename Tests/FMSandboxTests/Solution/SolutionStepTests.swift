@@ -4,7 +4,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// What solution files say without Swift: steps, entries and portals.
+/// What solution files can express without Swift: steps, auto-enter options and portals.
 @Suite(.timeLimit(.minutes(15))) struct SolutionStepTests {
     private func solution(scripts: String = "[]", fields: String = #"["Name", "City"]"#) throws -> Solution {
         let json = """
@@ -39,7 +39,7 @@ import Testing
             #expect(try await run("Omit") == ["scriptResult": "Bob2", "scriptError": "0"])
             #expect(try await run("Unknown") == ["scriptError": "102"])
             #expect(try await run("Empty") == ["scriptError": "400"])
-            // What a presort script finds is what the answer shows.
+            // The answer shows the records that a presort script found.
             let query = [("script.presort", "Find"), ("script.presort.param", "London")]
             #expect(try await bench.get("layouts/L/records", query).recordIds == ["1"])
         }
@@ -95,7 +95,8 @@ import Testing
                     "Name": "", "City": "Rome", "State": "new", "Code": .int(7), "Label": "/Rome", "First": "",
                 ]
             )
-            // What is empty is entered when a field that its formula names changes, and stays.
+            // A calculated auto-enter value is entered into an empty field when a field in its formula changes, and
+            // then stays.
             try await edit(["Name": "ada"])
             try await edit(["Name": "bob", "State": "old"])
             #expect(
@@ -103,7 +104,7 @@ import Testing
                     "Name": "bob", "City": "Rome", "State": "old", "Code": .int(7), "Label": "bob/Rome", "First": "ADA",
                 ]
             )
-            // What the request gives goes before the formula, and other fields do not matter to it.
+            // A value in the request takes precedence over the formula, and changes of other fields do not evaluate it.
             try await edit(["Name": "cleo", "Label": "mine"])
             try await edit(["State": "x"])
             #expect(try await fields()["Label"] == "mine")
@@ -146,7 +147,8 @@ import Testing
 
     // MARK: Portals
 
-    /// FileMaker names portals without an object name by their occurrence, and answers a key as often as there are portals.
+    /// FileMaker names a portal without an object name after its table occurrence, and repeats that key for each such
+    /// portal.
     @Test func twoPortalsOfOneOccurrenceGoByOneName() async throws {
         var solution = Solution.sample
         solution.layouts = [
@@ -175,7 +177,7 @@ import Testing
             let limited = one.response["data"][0]["portalData"].object?.members.map { $0.value.array?.count }
             #expect(limited == [1, 1])
         }
-        // Object names are given once.
+        // Object names must be unique.
         var named = solution
         named.layouts = [
             .layout(

@@ -3,9 +3,9 @@ import Testing
 
 @testable import FMSandbox
 
-/// Commits of a second party, and the log that a file keeps of its commits.
+/// Commits that do not come through the API, and the log that a file keeps of its commits.
 @Suite(.timeLimit(.minutes(15))) struct CommitLogTests {
-    /// Two ships, one with a crate that goes down with it.
+    /// Two ships; one has a crate, which is deleted with it.
     private static var harbour: Solution {
         let arrival: [Solution.Step] = [.newRecord, .set("Name", to: "\"Gjoa\"")]
         let refit: [Solution.Step] = [
@@ -45,7 +45,7 @@ import Testing
         return solution
     }
 
-    /// Runs a body on a sandbox, and compares what is logged then: serial, operation, table, record.
+    /// Runs a body on a sandbox and compares its log: serial number, operation, table, record.
     private func expectLog(_ entries: [String], after body: (Bench, Sandbox) async throws -> Void) async throws {
         try await withBench(.http, [Self.harbour]) { bench in
             let sandbox: Sandbox = try #require(bench.sandbox)
@@ -70,7 +70,7 @@ import Testing
             let ship = sandbox.records(ofTable: "Ships", inDatabase: "Harbour")?[1]
             expectNoDifference(ship?.modId, 1)
             expectNoDifference(ship?.values["Berth"], "7")
-            // Entered by itself, as by any other commit.
+            // Auto-entered, as in any other commit.
             #expect(ship?.values["Changed"] != nil)
             try sandbox.deleteRecord(1, ofTable: "Ships", inDatabase: "Harbour")
         }

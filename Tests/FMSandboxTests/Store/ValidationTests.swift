@@ -3,7 +3,7 @@ import Testing
 @testable import FMSandbox
 
 @Suite(.timeLimit(.minutes(15))) struct ValidationTests {
-    /// Writes a value into a field with rules, in a table that already holds `old`, and returns the code.
+    /// Writes a value into a field with validation rules, in a table that already contains "old", and returns the code.
     private func code(
         _ value: String,
         _ validation: Solution.Validation,
@@ -47,7 +47,7 @@ import Testing
             [.init(["A": "1"]), .init(["A": ""])]
         )
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
-            // The second record breaks a rule already; writing to another field of it is no offence.
+            // The second record already breaks a rule; a write to another field of it is accepted.
             #expect(try await bench.patch("layouts/L/records/2", ["fieldData": ["B": "x"]]).code == "0")
             #expect(try await bench.patch("layouts/L/records/2", ["fieldData": ["A": "1"]]).code == "504")
             #expect(try await bench.patch("layouts/L/records/1", ["fieldData": ["A": "1"]]).code == "0")
@@ -81,7 +81,7 @@ import Testing
             #expect(copy["Serial"] == .int(43))
             #expect(copy["Key"] != fields["Key"])
             #expect(copy["Changed"] == "01/15/2025 12:00:01")
-            // A value of the request's own takes the place of the serial number and does not use one up.
+            // A value in the request replaces the serial number and does not use one up.
             _ = try await bench.post("layouts/L/records", ["fieldData": ["Serial": .int(7)]])
             _ = try await bench.post("layouts/L/records", ["fieldData": [:]])
             #expect(try await bench.get("layouts/L/records").column("Serial") == ["41", "42", "43", "7", "44"])

@@ -4,22 +4,22 @@ import Testing
 
 @testable import FMSandbox
 
-/// Where a request is answered: by the responder itself, or at the other end of a socket. A test that takes a venue says
-/// the same in all of them.
+/// Where a request is answered: by the responder in this process, or by a server at the other end of a socket. A test
+/// with a venue argument expects the same from all of them.
 enum Venue: CaseIterable, CustomTestStringConvertible {
     case inProcess, http, https
 
     var testDescription: String { "\(self)" }
 }
 
-/// What a test sends requests to, and a session to send them with.
+/// Sends the requests of a test to an engine or a sandbox, with the token of a session.
 ///
 ///     try await withBench { (bench: Bench) async throws in
 ///         let answer = try await bench.get("layouts/Contacts/records/1")
 ///         #expect(answer.code == "0")
 ///     }
 struct Bench: Sendable {
-    /// An answer, taken apart.
+    /// A parsed answer.
     struct Answer {
         var status: Int
         var headers: [(name: String, value: String)]
@@ -37,7 +37,7 @@ struct Bench: Sendable {
 
         func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name }?.value }
 
-        /// The values of a field, record by record.
+        /// The values of a field, one per record.
         func column(_ field: String) -> [String] {
             response["data"].array?.map { $0["fieldData"][field].scalarText ?? "–" } ?? []
         }
@@ -50,7 +50,7 @@ struct Bench: Sendable {
     let database: String
     var version = "v1"
     var token: String?
-    /// `nil` where there is none, in process.
+    /// `nil` in process.
     let sandbox: Sandbox?
     private let client: RawHTTPClient?
 
@@ -60,7 +60,7 @@ struct Bench: Sendable {
         _ configure: (inout Sandbox.Configuration) -> Void
     ) async throws -> Bench {
         let clock = ManualClock()
-        // A machine under load must not turn the idle limit, which runs in real time, into a failure.
+        // The idle limit runs in real time: on a busy machine it must not make a test fail.
         var configuration = Sandbox.Configuration(keepAlive: .seconds(3600), clock: clock)
         configure(&configuration)
         let name = solutions.first?.name ?? ""
@@ -86,7 +86,7 @@ struct Bench: Sendable {
         self.client = client
     }
 
-    /// Where the sandbox listens, if it is one on a socket.
+    /// The port of the sandbox, if it listens on a socket.
     var port: Int? { sandbox?.port }
 
     func stop() async {
@@ -119,7 +119,7 @@ struct Bench: Sendable {
         return Answer(status: response.status, headers: response.headers, body: response.body)
     }
 
-    /// The path of something in the database, or with a leading slash in the API.
+    /// A path relative to the database, or with a leading slash relative to the API.
     func path(_ rest: String) -> String {
         if rest.hasPrefix("/") { return "/fmi/data/\(version)\(rest)" }
         return "/fmi/data/\(version)/databases/\(Self.encode(database))\(rest.isEmpty ? "" : "/\(rest)")"
@@ -143,7 +143,7 @@ struct Bench: Sendable {
         try await send("POST", path(rest), headers: authorization + [Self.json], body: JSONWriter.write(body))
     }
 
-    /// Posts what may be no JSON.
+    /// Posts a text that may not be JSON.
     func post(_ rest: String, text: String) async throws -> Answer {
         try await send("POST", path(rest), headers: authorization + [Self.json], body: Array(text.utf8))
     }
@@ -209,7 +209,7 @@ struct Bench: Sendable {
     }
 }
 
-/// Runs a test body on a bench that is logged in as `admin`, and stops it afterwards.
+/// Runs a test's body on a bench that is logged in as `admin`, and then stops it.
 func withBench(
     _ venue: Venue = .inProcess,
     _ solutions: [Solution] = [.sample],
@@ -232,7 +232,7 @@ extension JSONValue {
 }
 
 extension Solution {
-    /// A solution of one table `T` with one layout `L` that shows all of it; account `admin`, password `secret`.
+    /// A solution with one table `T` and one layout `L` that shows all of it; account `admin`, password `secret`.
     static func oneTable(
         _ fields: [Field],
         _ records: [Record] = [],

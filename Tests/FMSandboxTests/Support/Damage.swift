@@ -1,9 +1,9 @@
 import FMTestSupport
 
-/// Bytes that mean something to one of the parsers.
+/// Bytes that have a meaning for one of the parsers.
 let signs = Array("\"\\{}[]:,-+.0129eE%/?&=;<>*#@!~ \r\n\t\0".utf8) + [0x7F, 0x80, 0xC3, 0xFF]
 
-/// The bytes with a few of them changed, left out, doubled or cut off.
+/// The bytes, with a few of them changed, removed, repeated or cut off.
 func damaged(_ bytes: [UInt8], _ generator: inout SeededRandom) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {

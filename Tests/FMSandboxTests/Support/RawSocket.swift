@@ -4,8 +4,8 @@ import NIOPosix
 
 /// A bare TCP connection, for requests that no HTTP client would send.
 enum RawSocket {
-    /// Sends bytes, and returns what came back until the server closed the connection or there was enough. With
-    /// `endsInput` the server learns that nothing more will come.
+    /// Sends bytes and returns what is received until the server closes the connection or `isEnough` returns true. With
+    /// `endsInput` the output side is closed after sending.
     static func exchange(
         port: Int,
         _ bytes: [UInt8],
@@ -23,7 +23,7 @@ enum RawSocket {
         // The server may have closed before the last byte was written.
         try? await channel.writeAndFlush(channel.allocator.buffer(bytes: bytes)).get()
         if endsInput { try? await channel.close(mode: .output).get() }
-        // A test that has run out of time is cancelled, of which NIO's futures do not hear.
+        // A test that exceeds its time limit is cancelled, but NIO's futures do not react to that.
         try await withTaskCancellationHandler {
             try await channel.closeFuture.get()
         } onCancel: {
@@ -32,7 +32,7 @@ enum RawSocket {
         return received.withLockedValue { $0 }
     }
 
-    /// Confined to the loop of its channel.
+    /// Confined to the event loop of its channel.
     private final class Collector: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 

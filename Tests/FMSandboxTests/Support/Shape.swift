@@ -1,13 +1,13 @@
 @testable import FMSandbox
 
-/// The shape of a JSON value: its keys, types and nesting, without what is in it.
+/// The shape of a JSON value: its keys, types and nesting, without its content.
 indirect enum Shape: Hashable, CustomStringConvertible {
     case null, bool, number, text
     /// The distinct shapes of the elements.
     case list(Set<Shape>)
-    /// An object whose keys the protocol names.
+    /// An object whose keys are defined by the protocol.
     case object([String: Shape])
-    /// An object whose keys are names out of the solution (fields, portals): the distinct shapes of its values.
+    /// An object whose keys are names from the solution (fields, portals), with the distinct shapes of its values.
     case names(Set<Shape>)
 
     init(_ value: JSONValue) { self.init(value, within: nil) }
@@ -32,7 +32,7 @@ indirect enum Shape: Hashable, CustomStringConvertible {
         }
     }
 
-    /// A portal row: two keys of the protocol, and fields between them.
+    /// A portal row: two keys of the protocol and the fields.
     private static func row(_ object: JSONObject) -> Shape {
         let (own, fields) = (
             object.members.filter { ["recordId", "modId"].contains($0.key) },
@@ -43,8 +43,8 @@ indirect enum Shape: Hashable, CustomStringConvertible {
         return .object(members)
     }
 
-    /// Whether a server that answers `self` could have sent `other`: the same keys in every object, and for whatever occurs any
-    /// number of times one like it.
+    /// Whether a server that answers `self` could also have sent `other`: every object has the same keys, and each
+    /// element of a list has an equal one here.
     func covers(_ other: Shape) -> Bool {
         switch (self, other) {
         case (.list(let own), .list(let others)), (.names(let own), .names(let others)):

@@ -1,13 +1,13 @@
 import Testing
 
-/// Where a demand on the sandbox comes from.
+/// Where a requirement on the sandbox comes from.
 extension Tag {
-    /// A rule of the Data API that is backed by a recording, by the tests of a client in use, or by the guide. It holds in
+    /// A rule of the Data API, known from a recording, the tests of an existing client, or the guide. It applies in
     /// every venue.
     @Tag static var contract: Tag
-    /// Sources are silent or disagree: the sandbox does what is safest for a test server, and where one may want another
-    /// answer there is a setting.
+    /// The sources are silent or disagree: the sandbox does what is safest for a test server, and has a setting where
+    /// another answer may be wanted.
     @Tag static var openQuestion: Tag
-    /// What a real server was recorded to send.
+    /// Bytes that a real server was recorded to send.
     @Tag static var recorded: Tag
 }

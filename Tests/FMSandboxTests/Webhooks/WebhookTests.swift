@@ -3,7 +3,7 @@ import Testing
 
 @testable import FMSandbox
 
-/// The imitation of webhooks, call by call. What is delivered, and how, the tests of FMWebhooks receive.
+/// The requests of the webhook imitation. The tests of FMWebhooks cover its deliveries.
 @Suite(.timeLimit(.minutes(15))) struct WebhookTests {
     private static let admin = Bench.basic("admin", "secret")
 
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// Nobody listens at port 9, so what is to be delivered waits.
+    /// Port 9 has no listener, so deliveries wait.
     @Test func aCommitIsAnOperationForEachHookOfItsTable() async throws {
         try await run { bench in
             _ = try await add(bench, "a")

@@ -1,1 +1,1 @@
-// Nothing is written here by hand: before each build the samples become functions, see `SamplesPlugin`.
+// This target has no hand-written code: before each build its samples become functions, see `SamplesPlugin`.

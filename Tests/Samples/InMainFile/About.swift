@@ -1,1 +1,1 @@
-// Nothing is written here by hand: before each build the samples become a main.swift, see `SamplesPlugin`.
+// This target has no hand-written code: before each build its samples become a main.swift, see `SamplesPlugin`.

@@ -1,7 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Makes programs of the samples in README, the DocC articles and doc comments, before each build of the targets that run them.
+/// Turns the samples in README, the DocC articles and doc comments into programs, before each build of the targets that
+/// run them.
 @main
 struct SamplesPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -21,7 +22,8 @@ struct SamplesPlugin: BuildToolPlugin {
         ]
     }
 
-    /// The articles of a library, and its source files with samples between fences. Samples that are merely indented are sketches.
+    /// The articles of a library, and its source files with fenced samples. Samples that are only indented are
+    /// sketches.
     private static func files(in library: URL) throws -> [URL] {
         let files = FileManager.default.enumerator(at: library, includingPropertiesForKeys: nil)?.allObjects ?? []
         let sorted = files.compactMap { $0 as? URL }.sorted { $0.path < $1.path }

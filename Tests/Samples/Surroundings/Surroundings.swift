@@ -1,18 +1,18 @@
 @preconcurrency import Foundation
 
-/// Stands for the host of the samples.
+/// The host that the samples use.
 public let serverAddress = ProcessInfo.processInfo.environment["SAMPLES_SERVER"] ?? ""
 
-/// Who reads the output waits for its lines.
+/// Makes the output available line by line, since the test waits for its lines.
 public func beReadLineByLine() {
     setvbuf(stdout, nil, _IOLBF, 0)
 }
 
-/// Whether the document shows what Swift does with code that it calls wrong. Its other runs leave that code alone.
+/// Whether the document runs the code that it calls wrong, to show what Swift does with it. Other runs skip that code.
 public let doesWrong = ProcessInfo.processInfo.environment["SAMPLES_DO_WRONG"] != nil
 
-/// What stands behind the last line of a document: it says that the line was reached, and keeps what goes on by itself alive until
-/// the test has read all that the document claims, and closes what is read here. The program then ends as every program does.
+/// Called after the last line of a document. Prints that the line was reached, and keeps running work alive until the
+/// test has read all claimed lines and closes standard input. The program then ends normally.
 public func endSample() async {
     print("the end of the sample")
     await withCheckedContinuation { continuation in
@@ -23,8 +23,8 @@ public func endSample() async {
     }
 }
 
-/// Ends a program whose document has ended.
+/// Ends a program after its document has ended.
 public func endProgram() -> Never { exit(0) }
 
-/// Ends a program that was asked for a document that is not there.
+/// Ends a program that was called with the name of a document that does not exist.
 public func failWithoutDocument() -> Never { exit(1) }

@@ -1,15 +1,16 @@
 import Foundation
 
-/// Writes the samples of documents as one program, word for word, so that they can be compiled and run as a reader would paste
-/// them.
+/// Writes the samples of documents as one program, word for word, so that they can be compiled and run as a reader
+/// would paste them.
 ///
 ///     sample-writer main-file|functions OUTPUT FILE…
 ///
-/// All samples of a document are one text, in their order, together with what stands in comments that no reader sees
-/// (`<!-- swift … -->`): what a sample takes for granted. Addresses in them become those that are there where the programs run.
+/// All samples of a document are one text, in their order. Code in hidden comments (`<!-- swift … -->`) is included: it
+/// contains what the samples presuppose. Addresses are replaced by those that exist where the programs run.
 ///
-/// An article is a document. So is the page of a library, `FMData.md`, together with the doc comments of the library's sources: the
-/// samples of each source file stand in a scope of their own behind it, and what the page declares unseen is there for all of them.
+/// An article is a document. So is the page of a library, `FMData.md`, together with the doc comments of the library's
+/// sources: the samples of each source file follow it in a scope of their own, and can use the page's hidden
+/// declarations.
 @main
 struct SampleWriter {
     static func main() throws {
@@ -23,11 +24,11 @@ struct SampleWriter {
         Set(documents.flatMap(\.imports) + ["import SampleSurroundings"]).sorted().joined(separator: "\n")
     }
 
-    // Each document has a function of its own where that changes nothing for its samples: the compiler takes much more time for one
-    // long function than for many short ones.
+    // Each document has a function of its own where that does not affect its samples: the compiler takes much more time
+    // for one long function than for many short ones.
 
-    /// A `main.swift`: the first document at the top level itself, each other one in a function of the main actor, on which the top
-    /// level runs.
+    /// A `main.swift`: the first document is at the top level itself. Each other document is in a main-actor function,
+    /// since the top level runs on the main actor.
     private static func mainFile(_ documents: [Document]) -> String {
         let others = documents.dropFirst()
         let functions = others.map {
@@ -48,8 +49,8 @@ struct SampleWriter {
             """
     }
 
-    /// Each document in what the `main` of an `@main` type is, a function of the main actor, in a class of the main actor, and in a
-    /// nonisolated function.
+    /// Each document in three places: in a main-actor function like the `main` of an `@main` type, in a main-actor
+    /// class, and in a nonisolated function.
     private static func functions(_ documents: [Document]) -> String {
         let calls = documents.map { document in
             """
@@ -93,7 +94,7 @@ struct SampleWriter {
     }
 }
 
-/// The Swift of a Markdown document, and of the comments of source files that belong to it.
+/// The Swift code of a Markdown document, and of the comments of source files that belong to it.
 struct Document {
     let name: String
     private(set) var imports: [String] = []
@@ -116,7 +117,7 @@ struct Document {
         return documents
     }
 
-    /// A scope of its own for the samples of a source file, and its call.
+    /// A function for the samples of a source file, and its call.
     private static func function(around lines: [String], of source: URL) -> [String] {
         let name = "of" + source.deletingPathExtension().lastPathComponent.filter(\.isLetter)
         return lines.filter { $0.hasPrefix("import ") } + ["func \(name)() async throws {"]
@@ -130,13 +131,13 @@ struct Document {
         code += lines.filter { !$0.hasPrefix("import ") }.map { Self.inPlace($0) + "\n" }.joined()
     }
 
-    /// `Sources/FMData/Tree/Server.swift` is of `FMData`.
+    /// `Sources/FMData/Tree/Server.swift` belongs to `FMData`.
     private static func library(of source: URL) -> String {
         source.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
     }
 
-    /// The host of the samples is the server that the programs are given. Where they listen themselves the system chooses a
-    /// port, and the server finds them on this machine.
+    /// Replaces the samples' host by the server that the programs get. Samples that listen themselves use a port chosen
+    /// by the system, and the server reaches them on this machine.
     private static func inPlace(_ line: String) -> String {
         line.replacingOccurrences(of: "\"fms.example.com\"", with: "serverAddress")
             .replacingOccurrences(of: "port: 8055", with: "port: 0")
@@ -158,7 +159,7 @@ struct Document {
         return lines
     }
 
-    /// The lines of a document; of a source file those of its comments.
+    /// The lines of a document, or the comment lines of a source file.
     private static func lines(of file: URL) throws -> [String] {
         let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
         guard file.pathExtension == "swift" else { return lines }

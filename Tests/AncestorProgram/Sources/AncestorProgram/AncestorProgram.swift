@@ -1,8 +1,9 @@
 import FMData
 import OpenCombine
 
-/// A program in the style of the README that this library succeeds: every call of it, with nothing imported but FMData and
-/// OpenCombine. Its argument is the URL of a server that hosts the sample file `World`, such as `fmdata sandbox` prints.
+/// A program in the style of the README of the package that this library replaces. It makes every call shown there and
+/// imports only FMData and OpenCombine. Its argument is the URL of a server that hosts the sample file `World`, such as
+/// `fmdata sandbox` prints.
 @main
 struct AncestorProgram {
     static func main() async {
@@ -134,7 +135,7 @@ struct AncestorProgram {
         print("Uploaded \(content.fileName ?? "a file")")
     }
 
-    // MARK: The end
+    // MARK: Logout
 
     func end() async throws(FMRest.APIError) {
         _ = try await database.logOut().awaitSingleResult().get()
@@ -142,7 +143,7 @@ struct AncestorProgram {
     }
 }
 
-/// Where subscriptions live.
+/// Holds the subscriptions.
 final class Cancellables {
     var set: Set<AnyCancellable> = []
 }

@@ -15,7 +15,7 @@ struct Person: Codable, Sendable {
     }
 }
 
-/// Ids of rows are texts, as that README has them.
+/// The ids of rows are texts, as in that README.
 struct Portals: Decodable, Sendable {
     let phones: [Phone]
 

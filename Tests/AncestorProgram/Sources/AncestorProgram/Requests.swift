@@ -1,6 +1,6 @@
 import FMData
 
-/// Request objects, each written out in full.
+/// Request objects, each with all of its arguments.
 enum Requests {
     static let credentials = Credentials(user: "admin", password: "secret")
 
@@ -55,7 +55,7 @@ enum Requests {
     static let person = Person(name: "Bob Jones", city: "Calgary")
     static let phones = NewPhones(phones: [.init(number: "555-0100")])
 
-    /// Taken as it was; what its deprecation says is that no call sends a `layoutResponse` here.
+    /// This still compiles. Its deprecation says that no call sends this `layoutResponse`.
     @available(*, deprecated)
     static func writesWithLayoutResponse() -> [EditRecord<Person, NewPhones>] {
         [

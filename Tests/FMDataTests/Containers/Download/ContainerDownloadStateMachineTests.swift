@@ -124,7 +124,7 @@ import Testing
         var (machine, _) = try started()
         expectNoDifference(
             answer(&machine, status, location: "/x", cookies: "k=v"),
-            // The cookie's path is that of the first URL.
+            // The cookie's default path is taken from the first URL.
             .send(Self.request("/x"))
         )
     }
@@ -221,7 +221,7 @@ import Testing
         expectNoDifference(answer(&machine, status), .fail(.init(.unavailable, httpStatus: status)))
     }
 
-    /// Whatever a server answers, the exchange ends after three requests.
+    /// The exchange ends after at most three requests, whatever the server answers.
     @Test func noServerCanKeepTheExchangeGoing() throws {
         var generator = SeededRandom(seed: 5)
         for _ in 0..<2000 {

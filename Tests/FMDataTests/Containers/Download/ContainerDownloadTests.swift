@@ -8,7 +8,8 @@ import Testing
 
 @testable import FMData
 
-/// The exchange for a container's content, on a host that plays servers of all ages and some that lie.
+/// The requests that download a container's content, against a scripted host that imitates old and new servers and
+/// hostile ones.
 @Suite(.timeLimit(.minutes(15))) struct ContainerDownloadTests {
     private static let content = "picture"
     private static let picture = [FaultServer.Step].response(
@@ -24,7 +25,7 @@ import Testing
         await database.download(reference).toMemory().awaitSingleResult()
     }
 
-    // MARK: The dance
+    // MARK: Redirects and cookies
 
     @Test(arguments: ["relative", "absolute"])
     func theRedirectIsFollowedWithItsCookieAndTheToken(location: String) async throws {
@@ -63,7 +64,7 @@ import Testing
         #expect(host.logIns.count == 1)
     }
 
-    /// A jar that downloads share mixes them up.
+    /// A cookie jar that downloads share would send the cookie of one to the other.
     @Test(.tags(.earlierClients)) func eachDownloadHasItsOwnJar() async throws {
         let host = try await ScriptedHost.start { request in
             let key = request.target.split(separator: "/").last ?? ""
@@ -132,7 +133,8 @@ import Testing
         #expect(host.logIns.count == 2)
     }
 
-    /// The session that is free was used last; the content belongs to the other one, or to none.
+    /// The content belongs to the session T1, or to no session of the pool (T9). The free session that was used last,
+    /// T2, is tried first.
     @Test(arguments: ["T1", "T9"])
     func contentOfAnotherSessionIsAskedForWithItsToken(owner: String) async throws {
         let calls = Locked(0)
@@ -141,7 +143,7 @@ import Testing
                 if request.token != owner { return .response(401) }
                 return request.cookie == nil ? .redirect(to: request.target) : Self.picture
             }
-            // The first call is held until the second has come, in a session of its own.
+            // The first call is held until the second one has come in a session of its own.
             calls.change { $0 += 1 }
             return calls.value == 1 ? [] : .json(#"{"layouts":[]}"#)
         }
@@ -205,7 +207,7 @@ import Testing
         database.download(host.url()).parts.subscribe(subscriber)
         await subscriber.valueCount(atLeast: 2)
 
-        // The pool has one session: this would wait for ever if the download kept it.
+        // The pool has one session: this call would wait forever if the download still held it.
         let layouts = try await database.getLayoutNames().firstValue()
         #expect(layouts.flatMap(\.allLayouts).map(\.name) == ["L"])
         subscriber.cancel()
@@ -231,7 +233,7 @@ import Testing
         #expect(lost.error?.code == .sessionLost)
     }
 
-    // MARK: Where the token goes
+    // MARK: Where the token is sent
 
     @Test(
         .tags(.earlierClients),
@@ -282,7 +284,7 @@ import Testing
         #expect(content.data == Data(Self.content.utf8))
         let request = try #require(foreign.requests.first)
         #expect(request.token == nil)
-        // Cookies know hosts, not ports: this one goes to the same machine.
+        // Cookies are bound to hosts, not to ports: this one is sent to the same machine.
         #expect(host.downloads.map(\.token) == ["T1"])
     }
 
@@ -365,7 +367,7 @@ import Testing
         #expect(content.data.count == 300_000)
     }
 
-    /// Neither the URL of a container nor the token may reach a log.
+    /// Neither a container's URL nor the token may reach a log.
     @Test func errorsHoldNoKeyToTheContent() async throws {
         let host = try await ScriptedHost.start { _ in .response(500) }
         defer { host.server.stop() }

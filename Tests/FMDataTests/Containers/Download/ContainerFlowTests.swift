@@ -9,7 +9,7 @@ import Testing
 
 @testable import FMData
 
-/// How content flows: demand, cancellation, files, progress.
+/// How content is delivered: demand, cancellation, files, progress.
 @Suite(.timeLimit(.minutes(15))) struct ContainerFlowTests {
     private typealias Parts = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>
 
@@ -46,7 +46,8 @@ import Testing
         subscriber.request(.max(2))
         await subscriber.valueCount(atLeast: 3)
 
-        // A whole exchange on another connection gives the server all the time it needs to send more than it may.
+        // A whole exchange on another connection gives the server enough time to send more than demand allows, if it
+        // could.
         _ = try await database.validateSession().firstValue()
         #expect(subscriber.values.count == 3)
         #expect(host.server.bytesWritten < length / 2)
@@ -223,7 +224,8 @@ import Testing
         }
     }
 
-    /// The content stops in the middle: on a busy machine a whole gigabyte had come before the test went on.
+    /// The content stops in the middle: when it did not, a busy machine had received a whole gigabyte before the test
+    /// cancelled.
     @Test func aCancelledDownloadLeavesNothing() async throws {
         let host = try await ScriptedHost.start { _ in
             [.send(FaultServer.head(200, length: 1 << 20)), .sendZeros(1 << 19)]

@@ -53,13 +53,13 @@ import Testing
             ("attachment; filename=\"a\u{7}b\"", "ab"),
             ("attachment; filename=first; filename=second", "first"),
             ("attachment; filename=\"\u{301}e.txt\"", "\u{301}e.txt"),
-            // For a character a slash before an accent is no slash; for a file system it is.
+            // As a `Character`, a slash followed by a combining accent is not a slash; for a file system it is.
             ("attachment; filename*=UTF-8''..%2F%CC%81etc", "\u{301}etc"),
             ("attachment; filename*=UTF-8''C:%5C%CC%81x.txt", "\u{301}x.txt"),
-            // What turns the direction of a line, and what ends one.
+            // Characters that change the direction of text, and line separators.
             ("attachment; filename*=UTF-8''%E2%80%AEgpj.exe", "gpj.exe"),
             ("attachment; filename*=UTF-8''a%E2%80%A8b%E2%80%A9.txt", "ab.txt"),
-            // Joiners are letters of names in Persian, and of families.
+            // Joiners are kept: Persian words and emoji sequences need them.
             ("attachment; filename*=UTF-8''%E2%80%8C%F0%9F%91%A9%E2%80%8D%F0%9F%9A%80.txt", "\u{200C}👩\u{200D}🚀.txt"),
             ("attachment; filename=\"open", "open"),
             ("attachment; x; filename=a", "a"),

@@ -8,31 +8,31 @@ import Testing
 
 @testable import FMData
 
-/// Downloads whose connection breaks, on a host that breaks it where a test says.
+/// Downloads whose connection breaks, against a host that breaks it where a test wants it.
 @Suite(.timeLimit(.minutes(15))) struct ContainerResumptionTests {
     private static let content = "0123456789"
 
-    /// How the host behaves when it is asked for the rest.
+    /// How the host answers the request for the rest.
     enum Rest: Sendable, CaseIterable {
-        /// Sends it.
+        /// Sends the rest.
         case sent
-        /// Sends it, and breaks off again after two bytes.
+        /// Sends the rest, but closes the connection again after two bytes.
         case brokenAgain
-        /// Knows no ranges, and sends the whole.
+        /// Does not support ranges, and sends the whole content.
         case ignored
-        /// Has another content by now.
+        /// Has other content by then.
         case changed
-        /// Sends another part than it was asked for.
+        /// Sends a different range than the one that was asked for.
         case misplaced
-        /// Announces the rest, and sends less of it in good order.
+        /// Announces the rest, but ends the response properly one byte early.
         case short
-        /// Has lost it.
+        /// Answers 404.
         case gone
-        /// Breaks off before an answer.
+        /// Resets the connection before it answers.
         case reset
     }
 
-    /// A host that breaks off its first answer after some bytes.
+    /// Runs a host that closes the connection of its first answer after `count` bytes of the body.
     private func withHost(
         breakingAfter count: Int,
         headers: HTTPHeaders = ["ETag": "\"v1\""],
@@ -77,7 +77,7 @@ import Testing
 
     private func ranges(_ host: ScriptedHost) -> [String?] { host.downloads.map { $0.headers.first(name: "Range") } }
 
-    // MARK: Nothing is lost, nothing comes twice
+    // MARK: No byte is lost or repeated
 
     @Test(arguments: 0..<10)
     func aBreakAtEveryByte(count: Int) async throws {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// One head, then the bytes, one chunk per unit of demand.
+    /// One head, then the bytes: one chunk per unit of demand.
     @Test func aStream() async throws {
         try await withHost(breakingAfter: 4, rest: .brokenAgain) { _, download in
             let subscriber = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>(initialDemand: .max(1))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// Who asks for nothing causes no request.
+    /// Without demand, the rest is not requested.
     @Test func theRestIsAskedForWhenItIsWanted() async throws {
         try await withHost(breakingAfter: 4) { host, download in
             let subscriber = TrackingSubscriber<DataAPI.ContainerPart, FMRest.APIError>(initialDemand: .max(2))
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    // MARK: Never two versions
+    // MARK: Versions are not mixed
 
     @Test(arguments: [Rest.ignored, .changed, .misplaced, .gone, .reset, .short])
     func whatIsNotTheRestIsNotTaken(rest: Rest) async throws {
@@ -183,7 +183,7 @@ import Testing
             expectNoDifference(ranges(host), [nil])
             expectNoDifference(error?.code, .network)
             #expect(error?.isRetryable == true)
-            // Which download it was, without the path, which is a key to the content.
+            // The description names the origin of the download, but not its path, which gives access to the content.
             expectNoDifference(
                 error?.description,
                 "network: the response was cut off (http://127.0.0.1:\(host.server.port)) "
@@ -219,7 +219,7 @@ import Testing
             let contacts = world.contacts
             _ = try await contacts.uploadToContainerField(fieldName: "Photo", recordId: 1, file: file).firstValue()
             for count in [0, 1, 100_000, 299_999] {
-                // The first answer is the redirect.
+                // Skip the first answer, which is the redirect.
                 world.sandbox.inject(
                     Sandbox.FaultRule(.cut(afterBodyBytes: count), on: .downloadContainer, skipping: 1)
                 )

@@ -21,7 +21,7 @@ import Testing
                 ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": noon],
                 "Sun, 06 Nov 1994 08:49:37 GMT"
             ),
-            // Nothing tells two versions apart.
+            // Without a strong validator, versions cannot be told apart.
             ([:], nil),
             (["ETag": "W/\"a\""], nil),
             (["ETag": "a"], nil),
@@ -30,7 +30,7 @@ import Testing
             (["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"], nil),
             (["Last-Modified": "Sun, 06 Nov 1994 11:59:30 GMT", "Date": noon], nil),
             (["Last-Modified": "yesterday", "Date": noon], nil),
-            // The host does not want it, or the bytes are not those of the content.
+            // The server refuses ranges, or the bytes sent are an encoded form of the content.
             (["ETag": "\"a\"", "Accept-Ranges": "none"], nil),
             (["ETag": "\"a\"", "Content-Encoding": "gzip"], nil),
         ] as [(HTTPHeaders, String?)]
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Of ten bytes, three are here.
+    /// Three of ten bytes have been received.
     @Test(
         arguments: [
             (.partialContent, ["Content-Range": "bytes 3-9/10"], 10),

@@ -37,7 +37,8 @@ import Testing
         #expect(try header(cookie) == nil)
     }
 
-    /// For a character a semicolon before an accent is no semicolon; for the server that gets the cookie back it is.
+    /// As a `Character`, a semicolon followed by a combining accent is not a semicolon. The server that gets the cookie
+    /// back splits there, so the jar has to as well.
     @Test func cookiesAreCutWhereServersCutThem() throws {
         #expect(try header("a=b;\u{301}; Path=/") == "a=b")
         #expect(try header("a=b;\u{301}x=y; Path=/") == "a=b")

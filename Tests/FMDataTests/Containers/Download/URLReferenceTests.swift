@@ -50,7 +50,7 @@ import Testing
         expectNoDifference(try #require(URLReference(url)).origin, origin)
     }
 
-    /// peers.md D 90: a check by string prefix lets the first of these pass.
+    /// peers.md D 90: a check by string prefix accepts the first of these URLs.
     @Test(arguments: [
         "https://good.example.evil.com/", "http://good.example/", "https://good.example:444/",
         "https://evil.com/good.example",

@@ -55,7 +55,7 @@ import Testing
 
     @Test func aFileInMemoryArrivesChunkByChunkUnderDemand() async {
         let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        // A slice counts from where it begins.
+        // A slice of `Data` whose indices do not begin at 0.
         let file = FMRest.ContainerFile(fileName: "a", data: (Data([1, 2, 3]) + content).dropFirst(3))
         let history = await Self.history { file.chunks().subscribe(ChunkRecorder($0)) }
         #expect(history.sizes == [65_536, 65_536, 65_536, 3392])
@@ -102,7 +102,8 @@ import Testing
         }
     }
 
-    /// Everything a subscriber saw until it was released: no waiting, and a leak never ends.
+    /// All events of a subscriber until it is released. The stream ends with the release, so the test needs no timeout;
+    /// a leak makes it hang.
     private static func history(_ subscribe: (AsyncStream<ChunkRecorder.Event>.Continuation) -> Void) async -> History {
         let (stream, continuation) = AsyncStream<ChunkRecorder.Event>.makeStream()
         subscribe(continuation)
@@ -124,7 +125,7 @@ private struct History {
     var exceededDemand: Bool { events.contains(.exceededDemand) }
 }
 
-/// Asks for one chunk at a time, in turn from within `receive` and by `request`.
+/// Asks for one chunk at a time, alternately from within `receive` and by `request`.
 ///
 /// `@unchecked Sendable`: a publisher calls its subscriber serially, and the test only reads the stream.
 private final class ChunkRecorder: Subscriber, @unchecked Sendable {

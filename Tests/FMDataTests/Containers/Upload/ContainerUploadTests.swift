@@ -10,7 +10,7 @@ import Testing
 
 @testable import FMData
 
-/// Uploads, and the way back, over the sandbox.
+/// Uploads, and downloads of what was uploaded, against the sandbox.
 @Suite(.timeLimit(.minutes(15))) struct ContainerUploadTests {
     private static let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) })
 
@@ -21,7 +21,7 @@ import Testing
         var database: DataAPI.Database { layout.database }
     }
 
-    /// Containers with and without repetitions, on a layout of their own.
+    /// A file with containers with and without repetitions, all of them on one layout.
     private static let solution = Solution(
         name: "Harbor",
         tables: [
@@ -39,7 +39,7 @@ import Testing
         accounts: [.init(name: "admin", password: "secret")]
     )
 
-    /// Runs a test on a fresh sandbox and checks that no session stays behind.
+    /// Runs a test on a fresh sandbox and checks that no session stays open.
     private static func withHarbor(
         _ configuration: Sandbox.Configuration = Sandbox.Configuration(),
         _ configure: (inout DataAPI.Config) -> Void = { _ in },
@@ -75,7 +75,7 @@ import Testing
         FMRest.ContainerFile(fileName: name, data: data)
     }
 
-    /// The same bytes from a publisher.
+    /// The same bytes, from a publisher.
     private static func stream(_ length: Int, isReplayable: Bool) -> FMRest.ContainerFile {
         FMRest.ContainerFile(fileName: "stream", length: length, isReplayable: isReplayable) {
             [bytes.prefix(100_000), bytes.dropFirst(100_000)].publisher
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    // MARK: There and back
+    // MARK: Upload and download
 
     @Test(arguments: configurations().indices)
     func whatGoesInComesOutByteForByte(index: Int) async throws {
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test func contentFlowsFromOneRecordToAnother() async throws {
-        // An upload leases a session while it asks the download for its bytes, which leases another for a moment.
+        // An upload leases a session while it subscribes to the download, which leases another one for a moment.
         try await Self.withHarbor(.init(), { $0.sessions.maximumSessions = 2 }) { harbor in
             _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
             let copy = FMRest.ContainerFile(fileName: "copy.jpg", length: Self.bytes.count, isReplayable: true) {
@@ -170,7 +170,8 @@ import Testing
         }
     }
 
-    /// The session that read the record is not the one that is free: the default of several sessions must not matter.
+    /// The download tries the wrong session first: the session that read the record is not the free one that was used
+    /// last. Content must be found with the default of several sessions, too.
     @Test func contentIsFoundInWhicheverSessionItWasRead() async throws {
         let gate = Gate()
         var solution = Self.solution
@@ -185,13 +186,13 @@ import Testing
             let waiting = TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>()
             vessels.executeScript(script: "Wait").subscribe(waiting)
             await until { database.sessionStatus.leased == 1 }
-            // In a second session, since the first one waits.
+            // This runs in a second session, since the first one is busy with the script.
             let read = try await vessels.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue()
             let photo = try #require(read.data.first?.fieldData["Photo"]?.text)
             gate.open()
             await waiting.completion()
             expectNoDifference(sandbox.counters.openSessions, 2)
-            // Now the first one is free, and was used last.
+            // Now the first session is free, and was used last.
             let content = try await database.download(DataAPI.ContainerReference(photo)).toMemory().firstValue()
             #expect(content.data == Self.bytes)
             expectNoDifference(sandbox.counters.logins, 2)
@@ -200,7 +201,7 @@ import Testing
 
     // MARK: The request
 
-    /// A `modId` that was never sent, credentials and a JSON type on an upload.
+    /// An earlier client did not send `modId`, and sent credentials and a JSON content type with an upload.
     @Test(.tags(.earlierClients)) func theRequestAsTheServerSeesIt() async throws {
         let host = try await ScriptedHost.start { _ in .json(#"{"modId":"6"}"#) }
         defer { host.server.stop() }
@@ -219,7 +220,7 @@ import Testing
         expectNoDifference(request.headers["Content-Length"], ["\(request.body.readableBytes)"])
         expectNoDifference(request.headers["Transfer-Encoding"], [])
         #expect(String(buffer: request.body).contains("name=\"upload\"; filename=\"bow.jpg\""))
-        // The next request of the same server object is a JSON request again.
+        // The next request of the same server object has the JSON content type again.
         _ = await layout.createRecord().awaitSingleResult()
         expectNoDifference(host.server.requests.last?.headers["Content-Type"], ["application/json"])
     }
@@ -229,7 +230,7 @@ import Testing
         defer { host.server.stop() }
         let layout = host.database.addLayout("L")
         let upload = layout.uploadContainer(Self.file(), to: "Photo", recordId: 17)
-        // The answer that the guide prints.
+        // The answer printed in the guide.
         let answer = try await upload.firstValue()
         expectNoDifference(answer, DataAPI.UploadResponse(modId: nil))
         let request = try #require(host.server.requests.last)
@@ -274,7 +275,7 @@ import Testing
         }
     }
 
-    /// Quirk 32: a container of a related table, and others that are not there.
+    /// Quirk 32: a container of a related table, and fields that do not exist.
     @Test func whatIsNoContainerOfTheLayoutsTableIsRefused() async throws {
         try await Self.withHarbor { harbor in
             for field in ["Photos", "Other::Photo"] {
@@ -340,12 +341,12 @@ import Testing
             let result = await upload.awaitSingleResult()
             #expect(result.error?.code == .sessionLost)
             #expect(harbor.sandbox.counters.executedWrites == 0)
-            // The session that was refused is gone: the next upload logs in.
+            // The refused session is no longer in the pool: the next upload logs in.
             #expect(try await upload.firstValue().modId == 1)
         }
     }
 
-    /// Servers refuse a token as soon as they have read the head.
+    /// Servers refuse a token as soon as they have read the head of the request.
     @Test func aRefusalBeforeTheBodyIsSentIsNoticedAndTheFileSentAgain() async throws {
         let host = try await ScriptedHost.start(.init(answersEarly: true)) { call in
             call.hasSession ? .json(#"{"modId":"6"}"#) : .invalidToken
@@ -389,7 +390,7 @@ import Testing
             #expect(content.data == Self.bytes)
             #expect(harbor.sandbox.counters.logins == 2)
 
-            // The session dies between the record and its content.
+            // The session expires between reading the record and downloading its content.
             harbor.sandbox.inject(.expireToken, on: .downloadContainer)
             let again = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                 .firstValue()
@@ -427,7 +428,7 @@ import Testing
         }
     }
 
-    // MARK: Without content
+    // MARK: Empty containers
 
     @Test func aContainerIsClearedByAnEdit() async throws {
         try await Self.withHarbor { harbor in
@@ -476,7 +477,7 @@ import Testing
             expectNoDifference(log.withLockedValue { $0.map(\.completedBytes) }, whole)
             #expect(log.withLockedValue { $0.allSatisfy { $0.totalBytes == 300_000 } })
 
-            // Sent again in a fresh session, it starts over.
+            // An upload that is sent again in a fresh session reports progress from 0 again.
             log.withLockedValue { $0 = [] }
             harbor.sandbox.expireSessions()
             _ = try await upload.firstValue()
@@ -507,7 +508,7 @@ import Testing
                 let content = try await harbor.layout.downloadContainer(fieldName: "Photo", recordId: 1).toMemory()
                     .firstValue()
                 #expect(content.data == Data(name.utf8))
-                // On the way back, folders, control characters, ends of lines and marks of direction are taken off.
+                // A download removes folders, control characters, line separators and direction marks from the name.
                 let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? ""[...].unicodeScalars
                 let visible = last.filter { scalar in
                     let category = scalar.properties.generalCategory

@@ -42,7 +42,7 @@ import Testing
         #expect(MIMEType.infer(fileName: "photo.jpg", leadingBytes: png) == "image/png")
     }
 
-    /// peers.md D 73: a one-byte sniff took every "M…" for TIFF and every "F…" for text.
+    /// peers.md D 73: a client that looked at one byte took every "M…" for TIFF and every "F…" for text.
     @Test(arguments: [
         ("Merry.txt", "Merry Christmas"), ("F.csv", "Foo,Bar"), ("b.txt", "BMW 2002 is a car"), ("r.txt", "RIFF"),
     ])

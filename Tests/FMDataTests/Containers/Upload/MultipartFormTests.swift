@@ -73,8 +73,8 @@ import Testing
     }
 
     @Test func aFileThatContainsItsBoundaryGetsAnother() throws {
-        // Not a fixed point of the hash: the search is made to look at the second candidate by a file that is asked for
-        // the first one's place among its bytes.
+        // The first candidate is a hash of the data, so it changes when the boundary is appended, and this file does
+        // not make the search try a second candidate.
         var data = Data("start".utf8)
         let first = MultipartForm.boundary(notIn: data)
         data.append(Data(first.utf8))
@@ -92,7 +92,7 @@ import Testing
         #expect(first.count <= "multipart/form-data; boundary=".count + 70)
     }
 
-    /// Random names and contents through an independent reader of multipart bodies.
+    /// Random names and contents are read back by an independent reader of multipart bodies.
     @Test func anyNameAndContentComeBackByteForByte() async throws {
         var generator = SeededRandom(seed: 7)
         for _ in 0..<300 {
@@ -122,7 +122,7 @@ import Testing
     }
 }
 
-/// A reader of bodies with one part, written from RFC 2046 and RFC 7578 and knowing nothing of the encoder.
+/// A reader of bodies with one part, written from RFC 2046 and RFC 7578 without the code of the encoder.
 private struct SinglePart {
     var name = ""
     var fileName = ""
@@ -137,7 +137,7 @@ private struct SinglePart {
             let blank = data.range(of: Data("\r\n\r\n".utf8))
         else { return nil }
         content = Array(data[blank.upperBound..<(data.count - closing.count)])
-        // By bytes: as characters, a quote and an accent after it would be one.
+        // Compare bytes: as `Character`s, a quote and the accent after it would be one.
         let head = data[opening.count..<blank.lowerBound]
         for line in head.split(separator: 0x0A) where line.starts(with: Data("Content-Disposition: form-data".utf8)) {
             let quoted = Self.quotedStrings(in: line)
