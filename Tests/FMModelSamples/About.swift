@@ -1,2 +1,2 @@
-// Nothing stands here: the plugin FMModelBuild makes the models of this target out of its folder FileMaker, before each build.
-// FMModelTests decodes with them.
+// Nothing stands here: before each build, the plugin FMModelBuild makes the models of this target out of its folder
+// FileMaker. FMModelTests decode with them.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FMModel
 
-/// The Swift text: what it says, that it is formatted, and that it can be parsed whatever the names are.
+/// The generated Swift: its content, its format, and that it can be parsed whatever the names are.
 @Suite struct SourceTests {
     private func text(_ description: LayoutDescription, _ access: AccessLevel = .internal) -> String {
         let layouts = LayoutSnapshot.updating([], with: [description]).layouts
@@ -25,7 +25,7 @@ import Testing
         #expect(text().contains("var customersCity: String"))
         #expect(text().contains("customersCity: String? = nil"))
         #expect(!text().contains("[.customersCity]"))
-        // What was chosen stays in the file, and when the layout is fetched again.
+        // The choice is kept in the file, and when the layout is fetched again.
         let read = try LayoutSnapshot(reading: Data(snapshot.fileText.utf8), file: "Orders.json")
         expectNoDifference(read, snapshot)
         expectNoDifference(LayoutSnapshot.updating([read], with: [layout]).layouts, [snapshot])
@@ -101,7 +101,7 @@ import Testing
                     [.total]
                 }
 
-                /// What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then.
+                /// FileMaker's rules for values when the layout was fetched; `validating(_:)` asks no layout then.
                 public static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>) {
                     rules.followsLayout = false
                     rules.require(.number)
@@ -124,8 +124,8 @@ import Testing
 
                 /// What to write into a record: the fields that are set here, and no others.
                 ///
-                /// `nil` leaves a field as it is, and so does a repetition that is not named; `.some(nil)` empties it. Fields that the
-                /// host takes no value for are not here: calculations, summaries, containers, globals.
+                /// `nil` leaves a field unchanged, as does a repetition that is not named; `.some(nil)` empties it.
+                /// Calculations, summaries, containers and globals take no value, so they are not here.
                 public struct Changes: RecordChanges, Hashable {
                     /// Whose fields these are.
                     public typealias Record = Order
@@ -182,7 +182,7 @@ import Testing
         expectNoDifference(type({ $0.result = "number" }, reading: .string), ["String", "String?"])
     }
 
-    /// Validation looks at entries alone.
+    /// Validation checks only what is entered, so a field that must not be empty can be empty all the same.
     @Test func nothingIsThereBecauseItMustNotBeEmpty() {
         let property = type {
             $0.result = "number"
@@ -204,7 +204,7 @@ import Testing
         expectNoDifference(chosen("checkBox", "V"), "FMList<Values>")
         expectNoDifference(chosen("checkBox", "Of records"), "FMList<String>")
         expectNoDifference(chosen("popupMenu", "Of records"), "String")
-        // A host that tells no controls may mean check boxes.
+        // A host that does not report controls may mean check boxes.
         expectNoDifference(chosen(nil, "V"), "String")
         expectNoDifference(chosen("popupMenu", "V", result: "number"), "FMNumber?")
         expectNoDifference(chosen("checkBox", "V", result: "number"), "FMList<FMNumber>")
@@ -253,14 +253,14 @@ import Testing
         )
         expectNoDifference(comments(5, 3...3), [": text, repetition 3 of 5.", "."])
         expectNoDifference(comments(5, 1...1), [": text, repetition 1 of 5.", "."])
-        // A host that says less than it shows.
+        // The host reports fewer repetitions than the layout shows.
         expectNoDifference(
             comments(1, 1...3),
             [": text, 3 repetitions.", ", by the numbers of repetitions, 1 to 3 on the layout."]
         )
     }
 
-    /// What FileMaker may fill, or does not take, is not asked for.
+    /// Fields that FileMaker may fill, or that cannot be written, get no rules.
     @Test func rulesOfValidationAreValues() {
         func rules(_ name: String = "F", _ edit: @escaping (inout FieldDescription) -> Void) -> [String] {
             text(LayoutDescription(name: "L", fields: [.made(name, edit)])).split(separator: "\n")
@@ -295,9 +295,9 @@ import Testing
         expectNoDifference(rules("await") { $0.isNotEmpty = true }.last, "rules.require(.`await`)")
     }
 
-    // MARK: Tools of the toolchain
+    // MARK: Toolchain
 
-    /// Runs a tool, and returns its status with all that it said.
+    /// Runs a tool, and returns its exit status and everything that it printed.
     private func run(_ arguments: String...) throws -> (status: Int32, text: String) {
         let output = try ChildProcess.pipe()
         let process = try ChildProcess(

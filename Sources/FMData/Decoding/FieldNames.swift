@@ -86,8 +86,9 @@ extension DecodingContext {
         return add(.list(parent: object, key: DecodingKey(key.stringValue), elements: []))
     }
 
-    /// The names of all portals, for a type that reads whatever is there, as a dictionary does. Two portals of one table without
-    /// object names come under one name; the second is listed as "Phones(2)", so that no rows are lost or mixed.
+    /// The names of all portals, for a type that reads whatever is there, as a dictionary does. Two portals of one
+    /// table without object names come under one name; the second is listed as "Phones(2)", so that no rows are lost
+    /// or mixed.
     func listPortals(_ object: UInt32) -> [String] {
         var names = portalNames(object)
         names.areListed = true

@@ -30,7 +30,7 @@ extension DataAPI {
         private let reading: LenientReading<R, FieldData>
 
         /// Creates fields that can be decoded, for tests and doubles.
-        public init(_ fields: R) { reading = .value(fields) }
+        public init(_ fields: R) { reading = LenientReading(fields) }
 
         /// The fields, or why they cannot be decoded.
         public var result: Result<R, DecodingFailure> { reading.result }
@@ -53,7 +53,7 @@ extension DataAPI {
         private let reading: LenientReading<P, [String: [FieldData]]>
 
         /// Creates rows that can be decoded, for tests and doubles.
-        public init(_ portals: P) { reading = .value(portals) }
+        public init(_ portals: P) { reading = LenientReading(portals) }
 
         /// The rows, or why they cannot be decoded.
         public var result: Result<P, DecodingFailure> { reading.result }
@@ -96,35 +96,50 @@ extension DataAPI.Record {
     }
 }
 
-/// A decoded value, or the decoding failure with the server's raw value.
-private enum LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>: Sendable {
-    case value(Value)
-    /// The raw value is `nil` if it cannot be read either: rows of two portals with one name.
-    case unreadable(DecodingFailure, Raw?)
+/// A value as it was read, or why it could not be and what the server sent.
+private struct LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>: Sendable {
+    private let value: Value?
+    /// `nil` for a value. It is an object, so that a value that can be read takes no more room than without it.
+    private let unreadable: Unreadable?
+
+    private final class Unreadable: Sendable {
+        let failure: DecodingFailure
+        /// `nil` if not even that can be told: rows of two portals of one name.
+        let raw: Raw?
+
+        init(_ failure: DecodingFailure, _ raw: Raw?) {
+            self.failure = failure
+            self.raw = raw
+        }
+    }
+
+    init(_ value: Value) {
+        self.value = value
+        unreadable = nil
+    }
 
     init(from decoder: any Decoder) throws {
         do {
-            self = .value(try Value(from: decoder))
+            value = try Value(from: decoder)
+            unreadable = nil
         } catch {
-            self = .unreadable(DecodingFailure(error, of: decoder), try? Raw(from: decoder))
+            value = nil
+            unreadable = Unreadable(DecodingFailure(error, of: decoder), try? Raw(from: decoder))
         }
     }
 
     var result: Result<Value, DecodingFailure> {
-        switch self {
-        case .value(let value): .success(value)
-        case .unreadable(let failure, _): .failure(failure)
-        }
+        if let unreadable { return .failure(unreadable.failure) }
+        guard let value else { preconditionFailure("there is a value where there is no failure") }
+        return .success(value)
     }
 
-    var raw: Raw? { if case .unreadable(_, let raw) = self { raw } else { nil } }
+    var raw: Raw? { unreadable?.raw }
 
     func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .value(let value): try value.encode(to: encoder)
-        case .unreadable(_, let raw?): try raw.encode(to: encoder)
-        case .unreadable(let failure, nil): throw failure
-        }
+        guard let unreadable else { return try value.encode(to: encoder) }
+        guard let raw = unreadable.raw else { throw unreadable.failure }
+        try raw.encode(to: encoder)
     }
 }
 

@@ -3,7 +3,8 @@ package import Foundation
 /// The changes to make to the files of one folder.
 ///
 /// All new files are first written under temporary names. When all of them are on the disk, each is renamed in one
-/// step. Files are removed last, except those that only change the case of their name. An error while the files are written leaves the folder as it was.
+/// step. Files are removed last, except those that only change the case of their name. An error while the files are
+/// written leaves the folder as it was.
 package struct FolderChange: Equatable, Sendable {
     /// Texts by file name. Files that have the same text already are not touched.
     package var texts: [String: String] = [:]

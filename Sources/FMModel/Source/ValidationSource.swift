@@ -24,7 +24,7 @@ struct ValidationSource {
         guard !rules.isEmpty else { return }
         text.line()
         text.comment(
-            "What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then."
+            "FileMaker's rules for values when the layout was fetched; `validating(_:)` asks no layout then."
         )
         text.block("static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>)") { text in
             text.line("rules.followsLayout = false")

@@ -44,8 +44,8 @@ struct _1Reede100: LayoutRecord, Hashable {
 
     /// What to write into a record: the fields that are set here, and no others.
     ///
-    /// `nil` leaves a field as it is, and so does a repetition that is not named; `.some(nil)` empties it. Fields that the
-    /// host takes no value for are not here: calculations, summaries, containers, globals.
+    /// `nil` leaves a field unchanged, as does a repetition that is not named; `.some(nil)` empties it.
+    /// Calculations, summaries, containers and globals take no value, so they are not here.
     struct Changes: RecordChanges, Hashable {
         /// Whose fields these are.
         typealias Record = _1Reede100

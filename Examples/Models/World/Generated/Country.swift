@@ -55,7 +55,7 @@ struct Country: LayoutRecord, Hashable {
         [.zoneCount]
     }
 
-    /// What FileMaker asked of values when the layout was fetched: for `validating(_:)`, which asks no layout then.
+    /// FileMaker's rules for values when the layout was fetched; `validating(_:)` asks no layout then.
     static func validate(_ rules: inout DataAPI.ValidationRules<CodingKeys>) {
         rules.followsLayout = false
         rules.require(.code)
@@ -191,8 +191,8 @@ struct Country: LayoutRecord, Hashable {
 
     /// What to write into a record: the fields that are set here, and no others.
     ///
-    /// `nil` leaves a field as it is, and so does a repetition that is not named; `.some(nil)` empties it. Fields that the
-    /// host takes no value for are not here: calculations, summaries, containers, globals.
+    /// `nil` leaves a field unchanged, as does a repetition that is not named; `.some(nil)` empties it.
+    /// Calculations, summaries, containers and globals take no value, so they are not here.
     struct Changes: RecordChanges, Hashable {
         /// Whose fields these are.
         typealias Record = Country

@@ -284,9 +284,9 @@ import Testing
                 .createRecord(["Ship": "Embla", "Weight": 7]).firstValue()
             for _ in 0..<2 {
                 await until { harbour.time.alarms.contains { $0 < .seconds(30) } }
-                let before = harbour.requests
+                let before = harbour.sandbox.counters.requests[.getRecord, default: 0]
                 harbour.time.advance(by: harbour.time.alarms[0])
-                await until { harbour.requests > before }
+                await until { harbour.sandbox.counters.requests[.getRecord, default: 0] > before }
             }
             await until { harbour.time.alarms.contains { $0 < .seconds(60) } }
             let cargo = ship.values.map { $0?.fieldData.cargo }
