@@ -66,8 +66,8 @@ extension DataAPI.Database {
                 writing?.withLockedValue { $0 = true }
                 var next = call.next(at: self.server.time.now())
                 next.models = self.models.map { ModelSight(watch: $0, tenure: tenure) }
-                guard let look = call.options.look else { return exchange(request.within(next), token) }
-                return look.measured { written in
+                guard let meter = call.options.pollMeter else { return exchange(request.within(next), token) }
+                return meter.measured { written in
                     next.willBeSent = written
                     return exchange(request.within(next), token)
                 }
@@ -108,7 +108,7 @@ extension DataAPI.Database {
             return answer.handleEvents(
                 receiveOutput: { _ in
                     wrote()
-                    guard let layout = request.path.layout, self.calls.options.look == nil else { return }
+                    guard let layout = request.path.layout, self.calls.options.pollMeter == nil else { return }
                     self.live.written(request.path.recordId, on: layout)
                 },
                 receiveCompletion: { _ in wrote() },
@@ -145,7 +145,7 @@ extension DataAPI.Database {
         switch sessions {
         case .pool(let pool):
             pool.authorized(
-                for: call.options.look == nil ? .request : .look,
+                for: call.options.pollMeter == nil ? .request : .poll,
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
                 clock: call.clock,

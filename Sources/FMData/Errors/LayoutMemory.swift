@@ -57,7 +57,6 @@ final class LayoutMemory: @unchecked Sendable {
     ///   - asker: the owner of the sessions that `fetch` uses; `fetch` keeps it alive.
     ///   - deadline: the latest time for the value; `nil` for no limit.
     ///   - fetch: sends the question to the file.
-    ///   - fetch: asks the file.
     func answer(
         to question: FileQuestion,
         for asker: AnyObject,

@@ -6,7 +6,7 @@ import NIOCore
 /// warning the program would just seem to hang.
 final class BlockedActorWatch: Sendable {
     /// How long a value may wait for the main actor before the warning.
-    private static let patience = TimeAmount.seconds(3)
+    private static let warningDelay = TimeAmount.seconds(3)
 
     private let eventLoop: any EventLoop
     private let logger: Logger
@@ -21,7 +21,7 @@ final class BlockedActorWatch: Sendable {
     /// A turn on an actor was requested. Returns `nil` if it need not be watched.
     func waiting(for actor: any Actor) -> Turn? {
         guard actor === MainActor.shared, !hasSpoken.withLockedValue({ $0 }) else { return nil }
-        return Turn(alarm: eventLoop.scheduleTask(in: Self.patience) { self.speak() })
+        return Turn(alarm: eventLoop.scheduleTask(in: Self.warningDelay) { self.speak() })
     }
 
     /// A requested turn.

@@ -25,36 +25,35 @@ extension Publisher {
     ///
     /// - Parameter actor: the actor to deliver on.
     /// - Returns: a publisher of the same values, with the same completion.
-    /// semaphore or by `readLine()`, waits for ever.
     public func receive(on actor: any Actor) -> AnyPublisher<Output, Failure> {
-        handedOver(in: ActorTurn(actor: actor))
+        delivered(in: ActorTurn(actor: actor))
     }
 
     /// Delivers the values of a call on the actor in whose code it is written.
     ///
     /// - Parameter isolation: the `#isolation` of the caller; `nil` leaves the values where ``DataAPI/Config/delivery``
     ///   says.
-    func handedOver(to isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
+    func delivered(on isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
         guard let isolation else { return AnyPublisher(self) }
-        return handedOver(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
+        return delivered(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
     }
 
     /// Delivers the values of a database's call on the actor in whose code it is written, as long as the database acts
     /// as the account that the call was made as.
     ///
     /// - Parameter mayHaveWritten: whether the call changes anything on the server.
-    func handedOver(
-        to isolation: (any Actor)?,
+    func delivered(
+        on isolation: (any Actor)?,
         by database: DataAPI.Database,
         mayHaveWritten: Bool = false
     ) -> AnyPublisher<Output, Failure> where Failure == FMRest.APIError {
         AnyPublisher(
-            handedOver(to: isolation, by: database.server)
+            delivered(on: isolation, by: database.server)
                 .read(in: { database.tenure }, mayHaveWritten: mayHaveWritten)
         )
     }
 
-    private func handedOver(in turn: ActorTurn) -> AnyPublisher<Output, Failure> {
+    private func delivered(in turn: ActorTurn) -> AnyPublisher<Output, Failure> {
         AnyPublisher(JoinPublisher(upstreams: [self], machine: MergeMachine(inletCount: 1), actor: turn))
     }
 }

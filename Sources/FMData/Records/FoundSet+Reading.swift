@@ -29,7 +29,7 @@ extension DataAPI.FoundSet {
         let layout = layout.layout
         return part(offset: offset, limit: limit)
             .map { $0 ?? .nothing(in: layout) }
-            .handedOver(to: isolation, by: layout.database, mayHaveWritten: options.runsScripts)
+            .delivered(on: isolation, by: layout.database, mayHaveWritten: options.runsScripts)
     }
 
     /// The first record, or `nil` if there is none.
@@ -41,7 +41,7 @@ extension DataAPI.FoundSet {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.TypedLayout<R>.Record?, FMRest.APIError> {
         part(limit: 1).map { $0?.data.first }
-            .handedOver(to: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
+            .delivered(on: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
     }
 
     /// The only record of the found set.
@@ -65,7 +65,7 @@ extension DataAPI.FoundSet {
                 return record
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .handedOver(to: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
+            .delivered(on: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
     }
 
     /// The number of records, as the server counts them. The answer transfers at most one record, without its portals.
@@ -81,7 +81,7 @@ extension DataAPI.FoundSet {
                 return response.dataInfo.foundCount
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .handedOver(to: isolation, by: layout.layout.database)
+            .delivered(on: isolation, by: layout.layout.database)
     }
 
     /// Whether the found set has a record.
@@ -89,7 +89,7 @@ extension DataAPI.FoundSet {
     /// - Note: One value. See <doc:Calls>.
     public func exists(isolation: (any Actor)? = #isolation) -> AnyPublisher<Bool, FMRest.APIError> {
         unsorted.of(NoFields.self).part(limit: 1).map { $0?.data.isEmpty == false }
-            .handedOver(to: isolation, by: layout.layout.database)
+            .delivered(on: isolation, by: layout.layout.database)
     }
 
     /// One page of the records; `nil` if FileMaker answers that there is no record: 401 for a find, 101 for a range.

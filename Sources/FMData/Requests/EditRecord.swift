@@ -18,7 +18,7 @@ extension DataAPI {
         /// and changes nothing. `nil` overwrites.
         public var modId: Int? {
             get { givenModId.number }
-            set { givenModId = GivenNumber(newValue) }
+            set { givenModId = LenientInt(newValue) }
         }
         /// Related records to delete with an edit.
         public var deleteRelated: [RelatedRecord] = []
@@ -27,14 +27,14 @@ extension DataAPI {
         /// Whether the write ignores validation and "prohibit modification". FileMaker Server 2024 and later.
         public var options: WriteOptions?
 
-        var givenModId = GivenNumber.none
+        var givenModId = LenientInt.none
 
         /// Creates an edit of an existing record.
         public init(editRecord: R, portalData: P?, modId: Int? = nil, script: ScriptQuery? = nil) {
             self.record = editRecord
             self.portalData = portalData
             self.script = script
-            givenModId = GivenNumber(modId)
+            givenModId = LenientInt(modId)
         }
 
         /// Creates an edit of an existing record, with its modId as text. A text that is no number makes the call fail
@@ -42,7 +42,7 @@ extension DataAPI {
         @_disfavoredOverload
         public init(editRecord: R, portalData: P?, modId: String?, script: ScriptQuery? = nil) {
             self.init(editRecord: editRecord, portalData: portalData, script: script)
-            givenModId = GivenNumber(text: modId)
+            givenModId = LenientInt(text: modId)
         }
 
         /// Creates a write of a new record.
@@ -107,7 +107,7 @@ extension DataAPI {
         /// that is no number.
         @_disfavoredOverload
         public init?(portal: String, recordId: some RecordIdentifier) {
-            guard let recordId = GivenNumber(id: recordId).number else { return nil }
+            guard let recordId = LenientInt(id: recordId).number else { return nil }
             self.init(portal: portal, recordId: recordId)
         }
     }

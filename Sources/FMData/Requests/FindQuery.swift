@@ -99,8 +99,8 @@ extension DataAPI {
                 portal: portal,
                 noMatch: noMatch
             )
-            options.givenOffset = GivenNumber(text: offset)
-            options.givenLimit = GivenNumber(text: limit)
+            options.givenOffset = LenientInt(text: offset)
+            options.givenLimit = LenientInt(text: limit)
         }
     }
 }

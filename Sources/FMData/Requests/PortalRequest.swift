@@ -10,22 +10,22 @@ extension DataAPI {
         /// The most rows to return. Without it the server returns 50.
         public var limit: Int? {
             get { givenLimit.number }
-            set { givenLimit = GivenNumber(newValue) }
+            set { givenLimit = LenientInt(newValue) }
         }
         /// The first row to return, counted from 1.
         public var offset: Int? {
             get { givenOffset.number }
-            set { givenOffset = GivenNumber(newValue) }
+            set { givenOffset = LenientInt(newValue) }
         }
 
-        var givenLimit: GivenNumber
-        var givenOffset: GivenNumber
+        var givenLimit: LenientInt
+        var givenOffset: LenientInt
 
         /// Names a portal by its object name on the layout, or by its table; without `limit` the server sends 50 rows.
         public init(name: String, limit: Int? = nil, offset: Int? = nil) {
             self.name = name
-            givenLimit = GivenNumber(limit)
-            givenOffset = GivenNumber(offset)
+            givenLimit = LenientInt(limit)
+            givenOffset = LenientInt(offset)
         }
 
         /// Names a portal by the coding key of its rows in the record's type of portals:
@@ -39,8 +39,8 @@ extension DataAPI {
         @_disfavoredOverload
         public init(name: String, limit: String? = nil, offset: String? = nil) {
             self.name = name
-            givenLimit = GivenNumber(text: limit)
-            givenOffset = GivenNumber(text: offset)
+            givenLimit = LenientInt(text: limit)
+            givenOffset = LenientInt(text: offset)
         }
     }
 }

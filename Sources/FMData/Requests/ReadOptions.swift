@@ -17,18 +17,18 @@ extension DataAPI {
         /// The first record to return, counted from 1. Not for a single record.
         public var offset: Int? {
             get { givenOffset.number }
-            set { givenOffset = GivenNumber(newValue) }
+            set { givenOffset = LenientInt(newValue) }
         }
         /// The most records to return. Without it the server returns 100. Not for a single record.
         public var limit: Int? {
             get { givenLimit.number }
-            set { givenLimit = GivenNumber(newValue) }
+            set { givenLimit = LenientInt(newValue) }
         }
         /// The sort order. By default records come in the order of their creation. Not for a single record.
         public var sortOrder: [SortQuery]?
 
-        var givenOffset: GivenNumber
-        var givenLimit: GivenNumber
+        var givenOffset: LenientInt
+        var givenLimit: LenientInt
 
         /// Creates options. See the properties for the meaning of each part and its default.
         public init(
@@ -42,8 +42,8 @@ extension DataAPI {
             self.script = script
             self.layoutResponse = layoutResponse
             self.portal = portal
-            givenOffset = GivenNumber(offset)
-            givenLimit = GivenNumber(limit)
+            givenOffset = LenientInt(offset)
+            givenLimit = LenientInt(limit)
             self.sortOrder = sortOrder
         }
     }

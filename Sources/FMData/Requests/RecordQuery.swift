@@ -54,8 +54,8 @@ extension DataAPI {
             sortOrder: [SortQuery]? = nil
         ) {
             self.init(script: script, layoutResponse: layoutResponse, portal: portal, sortOrder: sortOrder)
-            options.givenOffset = GivenNumber(text: offset)
-            options.givenLimit = GivenNumber(text: limit)
+            options.givenOffset = LenientInt(text: offset)
+            options.givenLimit = LenientInt(text: limit)
         }
     }
 }

@@ -74,7 +74,7 @@ extension [WireOption] {
     /// - Parameter portal: the portal whose rows are counted; `nil` for records.
     static func count(
         _ name: String,
-        _ given: GivenNumber,
+        _ given: LenientInt,
         inPortal portal: String? = nil
     ) throws(FMRest.APIError) -> Self {
         let what = portal.map { "The \(name) of portal \"\($0)\"" } ?? (name == "offset" ? "An offset" : "A \(name)")

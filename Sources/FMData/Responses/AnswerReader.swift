@@ -11,32 +11,32 @@ final class AnswerReader: Sendable {
     let contexts: DecodingContexts
     private let wallClock: @Sendable () -> Date
     /// Compares the first record with the model; `nil` for no comparison.
-    private let glance: ModelGlance?
+    private let comparison: ModelComparison?
 
     /// - Parameter wallClock: returns the current date.
     init(config: DataAPI.Config = DataAPI.Config(), wallClock: @escaping @Sendable () -> Date = { Date() }) {
         self.wallClock = wallClock
         options = config.decoding
         contexts = DecodingContexts(options: options, recordDecoder: config.decoder)
-        glance = nil
+        comparison = nil
     }
 
     /// A reader for the answer to one request, with a comparison of its first record.
-    private init(_ reader: AnswerReader, glance: ModelGlance) {
+    private init(_ reader: AnswerReader, comparison: ModelComparison) {
         wallClock = reader.wallClock
         options = reader.options
         contexts = reader.contexts
-        self.glance = glance
+        self.comparison = comparison
     }
 
     /// Returns the reader for the answer to a request.
     func reader<Response>(for request: DataAPIRequest<Response>) -> AnswerReader {
-        request.modelGlance.map { AnswerReader(self, glance: $0) } ?? self
+        request.modelComparison.map { AnswerReader(self, comparison: $0) } ?? self
     }
 
     /// Returns a reader for one answer with records, which uses FileMaker's rules or the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
-        RecordResponseReader(context: contexts.take(), glance: glance)
+        RecordResponseReader(context: contexts.take(), comparison: comparison)
     }
 
     /// Ends a reader whose answer was read to its end.

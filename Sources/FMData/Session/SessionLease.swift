@@ -41,7 +41,7 @@ enum LeasePurpose: Equatable, Sendable {
     /// For session-bound work: a session that no other process knows.
     case pinned
     /// Like `request`, but after all others that wait: a poll of a live query.
-    case look
+    case poll
 }
 
 /// How a lease ended, as far as its session is concerned.

@@ -125,20 +125,20 @@ extension SessionPool {
     /// `logOut()` closes it.
     ///
     /// - Parameters:
-    ///   - visit: the external login that brought the token.
+    ///   - externalLogin: the external login that brought the token.
     ///   - tenure: the tenure of the token's account.
     /// - Returns: whether the pool uses the session; if not, an owned session is logged out.
     @discardableResult
     func adopt(
         _ token: SessionToken,
         isOwned: Bool,
-        from visit: SessionID? = nil,
+        from externalLogin: SessionID? = nil,
         in tenure: Tenure? = nil
     ) -> Bool {
         act { now in
             let (epoch, isWanted, actions) = machine.adopt(
                 isOwned: isOwned,
-                from: visit,
+                from: externalLogin,
                 isOutOfDate: tenure?.isOver == true,
                 now: now
             )
@@ -150,21 +150,21 @@ extension SessionPool {
     /// Registers an external login, whose exchange the caller has to start. Returns `nil` after a shutdown.
     func beginVisit(_ visitor: VisitSubscription) -> (SessionID, SessionExchange<SessionToken>)? {
         act { now in
-            let (id, actions) = machine.visit(now: now)
-            let visit = id.map { id in
+            let (id, actions) = machine.logInExternally(now: now)
+            let externalLogin = id.map { id in
                 let exchange = SessionExchange<SessionToken> { [self] result in
                     _ = lock.withLock { openings.removeValue(forKey: id) }
                     visitor.loginEnded(id, result ?? .failure(.loginWithoutToken))
                 }
-                openings[id] = VisitorsLogin(exchange: exchange, visitor: visitor)
+                openings[id] = ExternalLogin(exchange: exchange, visitor: visitor)
                 return (id, exchange)
             }
-            return (visit, actions)
+            return (externalLogin, actions)
         }
     }
 
     /// The exchange of an external login. If the pool cancels it in a shutdown, its subscription fails.
-    private struct VisitorsLogin: Cancellable, Sendable {
+    private struct ExternalLogin: Cancellable, Sendable {
         let exchange: SessionExchange<SessionToken>
         let visitor: VisitSubscription
 

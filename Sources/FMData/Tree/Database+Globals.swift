@@ -39,7 +39,7 @@ extension DataAPI.Database {
                 .handleEvents(receiveOutput: { _ in self.stay(inSessionOf: token) })
                 .eraseToAnyPublisher()
         }
-        .handedOver(to: isolation, by: self, mayHaveWritten: true)
+        .delivered(on: isolation, by: self, mayHaveWritten: true)
     }
 
     private func stay(inSessionOf token: SessionToken) {

@@ -10,7 +10,7 @@ extension DataAPI.Database {
     ///
     /// - Note: One value. See <doc:Calls>.
     public func layoutNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
-        listLayouts().map(\.names).handedOver(to: isolation, by: self)
+        listLayouts().map(\.names).delivered(on: isolation, by: self)
     }
 
     /// The names of the scripts that the account may run, in the order of the file. Folders are left out, the scripts
@@ -20,7 +20,7 @@ extension DataAPI.Database {
     ///
     /// - Note: One value. See <doc:Calls>.
     public func scriptNames(isolation: (any Actor)? = #isolation) -> AnyPublisher<[String], FMRest.APIError> {
-        listScripts().map(\.names).handedOver(to: isolation, by: self)
+        listScripts().map(\.names).delivered(on: isolation, by: self)
     }
 
     /// The layouts that the account may see, in their folders, ready to use. The list is also kept in ``layoutList``.
@@ -32,7 +32,7 @@ extension DataAPI.Database {
     public func getLayoutNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[LayoutListItem], FMRest.APIError> {
-        listLayouts().map { $0.layouts.map { $0.item(in: self) } }.handedOver(to: isolation, by: self)
+        listLayouts().map { $0.layouts.map { $0.item(in: self) } }.delivered(on: isolation, by: self)
     }
 
     /// The scripts of the file, in their folders. The list is also kept in ``scriptList``. ``scriptNames(isolation:)``
@@ -44,7 +44,7 @@ extension DataAPI.Database {
     public func getScriptNames(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[ScriptItem], FMRest.APIError> {
-        listScripts().map(\.scripts).handedOver(to: isolation, by: self)
+        listScripts().map(\.scripts).delivered(on: isolation, by: self)
     }
 
     private func listLayouts() -> AnyPublisher<LayoutListBody, FMRest.APIError> {

@@ -23,7 +23,7 @@ extension DataAPI.Database {
             return self.server.retrying(in: call) { self.openSession(within: call.clock, in: tenure) }
         }
         .map { token in DataAPI.Credentials(token: token.value) }
-        .handedOver(to: isolation, by: self)
+        .delivered(on: isolation, by: self)
     }
 
     /// Publishes the token of a session that is open, after a login if need be.
@@ -76,10 +76,10 @@ extension DataAPI.Database {
                 return Just(credentials)
             }
             .setFailureType(to: FMRest.APIError.self)
-            .handedOver(to: isolation, by: server)
+            .delivered(on: isolation, by: server)
         }
         let session = server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials, calls)
-        return pool.visit(session) {
+        return pool.logInExternally(session) {
             self.use(login)
         }
         .handleEvents(
@@ -90,7 +90,7 @@ extension DataAPI.Database {
             }
         )
         .map { token in DataAPI.Credentials(token: token.value) }
-        .handedOver(to: isolation, by: server)
+        .delivered(on: isolation, by: server)
     }
 
     /// Logs out the database's sessions.
@@ -106,7 +106,7 @@ extension DataAPI.Database {
     public func logOut(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        pool.logOut().map { _ in FMRest.EmptyResponse() }.handedOver(to: isolation, by: server)
+        pool.logOut().map { _ in FMRest.EmptyResponse() }.delivered(on: isolation, by: server)
     }
 
     /// Checks whether the database can open or use a session on its server.
@@ -127,7 +127,7 @@ extension DataAPI.Database {
                 return Just(false)
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .handedOver(to: isolation, by: self)
+            .delivered(on: isolation, by: self)
     }
 
     /// Runs work in a reserved session: the finds and scripts in it see the global fields that are set in it, and no
@@ -164,7 +164,7 @@ extension DataAPI.Database {
                 error: { .credentialsReplaced(outcomeIsUnknown: true) }
             )
         }
-        .handedOver(to: isolation, by: self, mayHaveWritten: true)
+        .delivered(on: isolation, by: self, mayHaveWritten: true)
     }
 
     /// Runs `async` work in a reserved session: the finds and scripts in it see the global fields that are set in it,

@@ -25,7 +25,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         uploadContainer(file, to: fieldName, recordId: recordId, repetition: repetition, modId: modId)
             .map { FMRest.EmptyResponse(messages: $0.messages) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Puts a file into a container field of a record whose modId is a text. A text that is no number fails with
@@ -44,13 +44,13 @@ extension DataAPI.Layout {
         upload(
             file,
             to: fieldName,
-            recordId: GivenNumber(id: recordId),
+            recordId: LenientInt(id: recordId),
             repetition: repetition,
-            modId: GivenNumber(text: modId),
+            modId: LenientInt(text: modId),
             onProgress: nil
         )
         .map { FMRest.EmptyResponse(messages: $0.messages) }
-        .handedOver(to: isolation, by: database, mayHaveWritten: true)
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Puts a file into a container field of a record, reports progress, and publishes the record's new version.
@@ -98,20 +98,20 @@ extension DataAPI.Layout {
         upload(
             file,
             to: fieldName,
-            recordId: GivenNumber(id: recordId),
+            recordId: LenientInt(id: recordId),
             repetition: repetition,
-            modId: GivenNumber(modId),
+            modId: LenientInt(modId),
             onProgress: onProgress
         )
-        .handedOver(to: isolation, by: database, mayHaveWritten: true)
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     private func upload(
         _ file: FMRest.ContainerFile,
         to fieldName: String,
-        recordId: GivenNumber,
+        recordId: LenientInt,
         repetition: Int?,
-        modId: GivenNumber,
+        modId: LenientInt,
         onProgress: DataAPI.ProgressObserver?
     ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
         database.perform {
@@ -157,7 +157,7 @@ extension DataAPI.Layout {
         repetition: Int = 1,
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.ContainerDownload {
-        let recordId = GivenNumber(id: recordId)
+        let recordId = LenientInt(id: recordId)
         return DataAPI.ContainerDownload(for: isolation, from: database) { database in
             database.openContainer {
                 token,
@@ -182,7 +182,7 @@ extension FMRest.APIError {
     fileprivate func about(
         container field: String,
         _ repetition: Int,
-        of recordId: GivenNumber,
+        of recordId: LenientInt,
         on layout: DataAPI.Layout
     ) -> FMRest.APIError {
         guard containerError != nil else { return self }
@@ -202,7 +202,7 @@ extension DataAPI.Server {
     fileprivate func findContainer(
         _ fieldName: String,
         _ repetition: Int,
-        of recordId: GivenNumber,
+        of recordId: LenientInt,
         on layout: DataAPI.Layout,
         token: SessionToken,
         within context: RequestContext

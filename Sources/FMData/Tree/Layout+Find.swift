@@ -30,7 +30,7 @@ extension DataAPI.Layout {
             }
         let mayHaveWritten = query.options.runsScripts
         guard query.noMatch == .empty else {
-            return found.handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
+            return found.delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)
         }
         return found.tryCatch { error in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
@@ -38,7 +38,7 @@ extension DataAPI.Layout {
                 .setFailureType(to: FMRest.APIError.self)
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
+        .delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)
     }
 
     /// The records that match a query, one by one while the answer arrives: memory use is constant, however many there
@@ -78,14 +78,14 @@ extension DataAPI.Layout {
             }
         let mayHaveWritten = findQuery.options.runsScripts
         guard findQuery.noMatch == .empty else {
-            return found.handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
+            return found.delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)
         }
         return found.tryCatch { error -> Empty<DataAPI.Record<R, P>, FMRest.APIError> in
             guard error.fileMakerCode == .noRecordsMatch else { throw error }
             return Empty()
         }
         .mapError(FMRest.APIError.init(wrapping:))
-        .handedOver(to: isolation, by: database, mayHaveWritten: mayHaveWritten)
+        .delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)
     }
 }
 

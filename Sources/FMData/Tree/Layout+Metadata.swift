@@ -21,7 +21,7 @@ extension DataAPI.Layout {
         recordId: Int? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        getLayoutMetadata(GivenNumber(recordId)).handedOver(to: isolation, by: database)
+        getLayoutMetadata(LenientInt(recordId)).delivered(on: isolation, by: database)
     }
 
     /// The layout's fields, portals and value lists, for a record whose id is a text. A text that is no number fails
@@ -33,10 +33,10 @@ extension DataAPI.Layout {
         recordId: String?,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        getLayoutMetadata(GivenNumber(text: recordId)).handedOver(to: isolation, by: database)
+        getLayoutMetadata(LenientInt(text: recordId)).delivered(on: isolation, by: database)
     }
 
-    private func getLayoutMetadata(_ recordId: GivenNumber) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
+    private func getLayoutMetadata(_ recordId: LenientInt) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
         Deferred {
             let database = self.database.forOneCall
             return database.perform { .layoutMetadata(of: self, recordId: try recordId.checked("A record id")) }

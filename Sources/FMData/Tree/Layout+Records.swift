@@ -25,7 +25,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         database.perform { try .records(of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
+            .delivered(on: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
     /// A range of the table's records, one by one while the answer arrives: memory use is constant, however many there
@@ -60,7 +60,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         stream(summary) { try .records(of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
+            .delivered(on: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
     func stream<R: Decodable, P: Decodable>(
@@ -101,9 +101,9 @@ extension DataAPI.Layout {
         recordQuery: DataAPI.RecordQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
-        let recordId = GivenNumber(id: recordId)
+        let recordId = LenientInt(id: recordId)
         return database.perform { try .record(recordId.recordId(), of: self, query: recordQuery ?? .init()) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
+            .delivered(on: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
     }
 
     /// Creates a record.
@@ -122,7 +122,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
         database.perform { try .create(in: self, record: record) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Creates a record with only the values that FileMaker enters by itself.
@@ -154,14 +154,14 @@ extension DataAPI.Layout {
         recordId: some DataAPI.RecordIdentifier,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
-        let recordId = GivenNumber(id: recordId)
+        let recordId = LenientInt(id: recordId)
         return database.perform { try .edit(recordId.recordId(), of: self, record: record) }
             .map { response in
                 var response = response
                 response.recordId = recordId.number
                 return response
             }
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Deletes a record.
@@ -178,9 +178,9 @@ extension DataAPI.Layout {
         scriptQuery: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        let recordId = GivenNumber(id: recordId)
+        let recordId = LenientInt(id: recordId)
         return database.perform { try .delete(recordId.recordId(), of: self, script: scriptQuery) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Duplicates a record.
@@ -196,8 +196,8 @@ extension DataAPI.Layout {
         scriptQuery: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        let recordId = GivenNumber(id: recordId)
+        let recordId = LenientInt(id: recordId)
         return database.perform { try .duplicate(recordId.recordId(), of: self, script: scriptQuery) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 }

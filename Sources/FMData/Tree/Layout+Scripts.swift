@@ -20,7 +20,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         run(script, with: scriptParam.map(DataAPI.ScriptParameter.text))
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Runs a script with this layout as its context, with a text, a value or a confidential parameter.
@@ -54,7 +54,7 @@ extension DataAPI.Layout {
         parameter: DataAPI.ScriptParameter,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        run(script, with: parameter).handedOver(to: isolation, by: database, mayHaveWritten: true)
+        run(script, with: parameter).delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Runs a script and reads its result.
@@ -91,7 +91,7 @@ extension DataAPI.Layout {
             .failOnScriptError(except: accepted)
             .tryMap { try $0.value(of: type, self.database.server.config, script: script) }
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .decoding) }
-            .handedOver(to: isolation, by: database, mayHaveWritten: true)
+            .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     private func run(

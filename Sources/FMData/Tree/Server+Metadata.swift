@@ -9,7 +9,7 @@ extension DataAPI.Server {
     public func getProductInfo(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<ProductInfo, FMRest.APIError> {
-        perform { .productInfo() }.map(\.productInfo).handedOver(to: isolation, by: self)
+        perform { .productInfo() }.map(\.productInfo).delivered(on: isolation, by: self)
     }
 
     /// The databases that the server hosts for the Data API: with credentials those that the account may open, without
@@ -24,7 +24,7 @@ extension DataAPI.Server {
         credentials: DataAPI.Credentials? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Database.DatabaseListResponse, FMRest.APIError> {
-        perform { .databaseNames(credentials) }.handedOver(to: isolation, by: self)
+        perform { .databaseNames(credentials) }.delivered(on: isolation, by: self)
     }
 
     /// Checks whether a session is still open: publishes an empty value when it is, and fails with FileMaker code 952
@@ -43,6 +43,6 @@ extension DataAPI.Server {
         credentials: DataAPI.Credentials,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        perform { .validateSession(.credentials(credentials)) }.handedOver(to: isolation, by: self)
+        perform { .validateSession(.credentials(credentials)) }.delivered(on: isolation, by: self)
     }
 }

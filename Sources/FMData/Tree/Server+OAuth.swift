@@ -13,7 +13,7 @@ extension DataAPI.Server {
     public func getOAuthProviders(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<[DataAPI.OAuthProvider], FMRest.APIError> {
-        perform { .oAuthProviders() }.map(\.providers).handedOver(to: isolation, by: self)
+        perform { .oAuthProviders() }.map(\.providers).delivered(on: isolation, by: self)
     }
 
     /// Starts a sign-in with an identity provider.
@@ -47,6 +47,6 @@ extension DataAPI.Server {
                     DataAPI.OAuthSignIn(requestId: start.requestId, url: start.url, trackingId: trackingId)
                 }
         }
-        .handedOver(to: isolation, by: self)
+        .delivered(on: isolation, by: self)
     }
 }

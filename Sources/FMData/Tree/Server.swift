@@ -44,7 +44,7 @@ extension DataAPI {
         let givenReader: AnswerReader
         let formats: ServerFormats
         /// The poll rate limit of live queries.
-        let looks: LookTurns
+        let pollRateLimiter: PollRateLimiter
         let blockedActorWatch: BlockedActorWatch
         /// The first part of the path of every Data API call: `/fmi/data/vLatest`.
         let apiRoot: String
@@ -95,7 +95,7 @@ extension DataAPI {
             self.time = time ?? .running(on: client.eventLoop, wallClock: wallClock)
             self.random = runtime.random
             self.retryBudget = RetryBudget()
-            self.looks = LookTurns(config.pollRateLimit, time: self.time)
+            self.pollRateLimiter = PollRateLimiter(config.pollRateLimit, time: self.time)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
@@ -114,7 +114,7 @@ extension DataAPI {
             retryBudget = server.retryBudget
             givenReader = server.givenReader
             formats = server.formats
-            looks = server.looks
+            pollRateLimiter = server.pollRateLimiter
             blockedActorWatch = server.blockedActorWatch
             apiRoot = server.apiRoot
             children = server.children
@@ -201,7 +201,7 @@ extension DataAPI {
                     .setFailureType(to: FMRest.APIError.self)
                     .eraseToAnyPublisher()
             }
-            .handedOver(to: isolation, by: self)
+            .delivered(on: isolation, by: self)
         }
 
         /// Registers the pool of a new database. A pool that is registered after the server was shut down is shut down

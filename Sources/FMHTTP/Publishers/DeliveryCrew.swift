@@ -14,14 +14,14 @@ final class DeliveryCrew: Sendable {
     private typealias Machine = DeliveryCrewStateMachine<any Deliverer>
 
     /// How long one delivery may take before another worker is started for the waiting ones.
-    private static let patience = TimeAmount.milliseconds(1)
+    private static let slowAfter = TimeAmount.milliseconds(1)
 
     private let eventLoopGroup: any EventLoopGroup
     private let machine: NIOLockedValueBox<Machine>
 
     init(eventLoopGroup: any EventLoopGroup) {
         self.eventLoopGroup = eventLoopGroup
-        machine = NIOLockedValueBox(Machine(patience: Self.patience))
+        machine = NIOLockedValueBox(Machine(slowAfter: Self.slowAfter))
     }
 
     func execute(_ deliverer: any Deliverer) {

@@ -3,7 +3,7 @@ internal import NIOCore
 /// Decides how many workers deliver to the subscribers of one client, and which worker takes which delivery.
 ///
 /// One worker is enough as long as it keeps up, and cheapest: it takes the next delivery without being woken. A worker
-/// whose delivery takes longer than `patience` does not count: its subscriber blocks or is slow. If there is no other
+/// whose delivery takes longer than `slowAfter` does not count: its subscriber blocks or is slow. If there is no other
 /// worker, or if the oldest delivery has waited that long, another is started. So a blocking subscriber delays others
 /// by that span once, and stops none. A worker that finds no delivery ends.
 ///
@@ -31,14 +31,14 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         let since: NIODeadline
     }
 
-    private let patience: TimeAmount
+    private let slowAfter: TimeAmount
     private var waiting = CircularBuffer<Waiting>(initialCapacity: 16)
     private var workers: [Worker] = []
     private var lastWorker = 0
     private var lastStart = NIODeadline.uptimeNanoseconds(0)
     private var isWakeSet = false
 
-    init(patience: TimeAmount) { self.patience = patience }
+    init(slowAfter: TimeAmount) { self.slowAfter = slowAfter }
 
     mutating func submitted(_ delivery: Delivery, now: NIODeadline) -> Actions {
         waiting.append(Waiting(delivery: delivery, since: now))
@@ -64,10 +64,10 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
     private mutating func staff(now: NIODeadline) -> Actions {
         var actions = Actions()
         guard let oldest = waiting.first else { return actions }
-        let isSomebodyQuick = workers.contains { now < $0.since + patience }
-        // Against a backlog, at most one worker is started per `patience`: the last one needs a moment to show whether
+        let isSomebodyQuick = workers.contains { now < $0.since + slowAfter }
+        // Against a backlog, at most one worker is started per `slowAfter`: the last one needs a moment to show whether
         // it was enough.
-        if !isSomebodyQuick || now >= max(oldest.since, lastStart) + patience {
+        if !isSomebodyQuick || now >= max(oldest.since, lastStart) + slowAfter {
             lastWorker += 1
             lastStart = now
             let id = WorkerID(number: lastWorker)
@@ -76,7 +76,7 @@ struct DeliveryCrewStateMachine<Delivery: Sendable>: Sendable {
         }
         if !isWakeSet {
             isWakeSet = true
-            actions.wakeAt = now + patience
+            actions.wakeAt = now + slowAfter
         }
         return actions
     }

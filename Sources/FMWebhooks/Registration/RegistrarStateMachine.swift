@@ -27,7 +27,7 @@ struct RegistrarStateMachine {
         /// The pause after the first failure; it doubles after each further one, up to the interval.
         var firstPause = TimeAmount.seconds(5)
         /// The time limit for deleting the webhooks at the end.
-        var patience = TimeAmount.seconds(30)
+        var stopTimeout = TimeAmount.seconds(30)
         /// A webhook counts as stuck when one of its deliveries has failed more often than this.
         var tolerableAttempts = 3
     }
@@ -303,7 +303,7 @@ struct RegistrarStateMachine {
     private mutating func beginEnd(now: NIODeadline) -> [Action] {
         // Timers of rounds have numbers from 1 on.
         endTimer = 0
-        return [.setTimer(0, at: now + settings.patience)]
+        return [.setTimer(0, at: now + settings.stopTimeout)]
     }
 
     private mutating func end() -> [Action] {

@@ -44,7 +44,7 @@ public final class WebhookRegistrar: @unchecked Sendable {
         /// The time between two readings of the list. The default is 5 minutes.
         public var interval: Duration
         /// How long ``WebhookRegistrar/stop()`` may take to delete the webhooks. The default is 30 s.
-        public var patience: Duration
+        public var stopTimeout: Duration
 
         /// A configuration; each property documents its part and its default.
         public init(
@@ -52,13 +52,13 @@ public final class WebhookRegistrar: @unchecked Sendable {
             notifiesSchemaChanges: Bool = true,
             maximumAttempts: Int = 100,
             interval: Duration = .seconds(5 * 60),
-            patience: Duration = .seconds(30)
+            stopTimeout: Duration = .seconds(30)
         ) {
             self.select = select
             self.notifiesSchemaChanges = notifiesSchemaChanges
             self.maximumAttempts = maximumAttempts
             self.interval = interval
-            self.patience = patience
+            self.stopTimeout = stopTimeout
         }
     }
 
@@ -113,7 +113,7 @@ public final class WebhookRegistrar: @unchecked Sendable {
             mark: key.mark.uuidString
         )
         settings.interval = TimeAmount(configuration.interval)
-        settings.patience = TimeAmount(configuration.patience)
+        settings.stopTimeout = TimeAmount(configuration.stopTimeout)
         machine = RegistrarStateMachine(settings)
     }
 
@@ -139,7 +139,7 @@ public final class WebhookRegistrar: @unchecked Sendable {
         act { $0.start(now: $1) }
     }
 
-    /// Deletes the webhooks, and returns when they are deleted or ``Configuration/patience`` has passed; ``health``
+    /// Deletes the webhooks, and returns when they are deleted or ``Configuration/stopTimeout`` has passed; ``health``
     /// then has the number that is left. A program that ends without this call leaves webhooks to which the server goes
     /// on sending.
     public func stop() async {

@@ -131,7 +131,7 @@ import Testing
     @Test func oneRecordIsGoneAtOnce() async throws {
         try await Shop.run { database, _ in
             // The privileges may be changing, so the query would wait for them: switch the retry timeout off.
-            let options = DataAPI.LiveOptions(patience: .zero)
+            let options = DataAPI.LiveOptions(retryTimeout: .zero)
             // Record 2 is Eve's: Ada is refused access to it.
             let hers = TrackingSubscriber<String, FMRest.APIError>()
             database.orders.observe(2, options, isolation: nil).map { $0?.fieldData.number ?? "nil" }.subscribe(hers)

@@ -56,7 +56,7 @@ import Testing
     func aCallOfOneValueHasOneAndEnds(_ sample: Sample) async throws {
         try await measured(sample) { counted in
             counted.request(.max(1))
-            expectNoDifference(await counted.completion(), .finished)
+            await Self.expectEnd(of: counted)
             expectNoDifference(counted.values.count, 1)
         }
     }
@@ -65,11 +65,11 @@ import Testing
     func aCallOfManyValuesHasOneForEachThatIsAskedForAndEnds(_ sample: Sample) async throws {
         try await measured(sample) { counted in
             counted.request(.max(1))
-            await counted.valueCount(atLeast: 1)
+            await counted.wait { $0.count > 1 }
             expectNoDifference(counted.values.count, 1)
-            expectNoDifference(counted.completionIfAny, nil)
+            #expect(counted.completionIfAny == nil)
             counted.request(.unlimited)
-            expectNoDifference(await counted.completion(), .finished)
+            await Self.expectEnd(of: counted)
             #expect(counted.values.count > 1)
         }
     }
@@ -78,8 +78,8 @@ import Testing
     func aCallWithoutEndGoesOn(_ sample: Sample) async throws {
         try await measured(sample) { counted in
             counted.request(.unlimited)
-            await counted.valueCount(atLeast: 1)
-            expectNoDifference(counted.completionIfAny, nil)
+            await counted.wait { $0.count > 1 }
+            #expect(counted.completionIfAny == nil)
             counted.cancel()
         }
     }
@@ -88,17 +88,22 @@ import Testing
     func aLentSessionPublishesWhatTheWorkDoes(_ sample: Sample) async throws {
         try await measured(sample) { counted in
             counted.request(.unlimited)
-            expectNoDifference(await counted.completion(), .finished)
+            await Self.expectEnd(of: counted)
             expectNoDifference(counted.values, ["1", "2", "3"])
         }
     }
 
     typealias Counted = TrackingSubscriber<String, FMRest.APIError>
 
+    private static func expectEnd(of counted: Counted) async {
+        if case .failure(let error) = await counted.completion() { Issue.record("\(error)") }
+    }
+
     private func measured(_ sample: Sample, _ body: (Counted) async throws -> Void) async throws {
         var solution = Solution.sample
         solution.addJobs()
-        try await Hosted.run(solution) { database, _ in
+        let credentials = Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        try await Hosted.run(solution, credentials: credentials) { database, _ in
             try await sample.prepare(database)
             let counted = Counted(initialDemand: .none)
             sample.call(database).subscribe(counted)
@@ -118,7 +123,7 @@ extension CallKindTests {
 
         var testDescription: String { names.joined(separator: ", ") }
 
-        init<Call: Publisher>(
+        init<Call: Publisher & SendableMetatype>(
             _ kind: Kind,
             _ names: String...,
             after prepare: @escaping @Sendable (DataAPI.Database) async throws -> Void = { _ in },
@@ -131,7 +136,7 @@ extension CallKindTests {
         }
 
         /// A call that never fails.
-        init<Call: Publisher>(
+        init<Call: Publisher & SendableMetatype>(
             _ kind: Kind,
             _ names: String...,
             call: @escaping @Sendable (DataAPI.Database) -> Call
@@ -202,7 +207,11 @@ extension CallKindTests.Sample {
         Self(.one, "getProductInfo") { $0.server.getProductInfo() },
         Self(.one, "getDatabaseNames") { $0.server.getDatabaseNames(credentials: $0.credentials) },
         Self(.one, "getOAuthProviders") { $0.server.getOAuthProviders() },
-        Self(.one, "startOAuth") { $0.server.startOAuth(provider: "Google", returnURL: "https://app.example/back") },
+        Self(.one, "startOAuth") { database in
+            database.server.getOAuthProviders().flatMap { providers in
+                database.server.startOAuth(provider: providers[0].name, returnURL: "https://app.example/back")
+            }
+        },
         Self(.one, "shutdown") { $0.server.shutdown() },
         Self(.one, "login") { $0.login() },
         Self(.one, "logOut") { $0.logOut() },
@@ -210,8 +219,10 @@ extension CallKindTests.Sample {
         Self(.one, "getLayoutNames", "layoutNames") { $0.getLayoutNames() },
         Self(.one, "getScriptNames", "scriptNames") { $0.getScriptNames() },
         Self(.one, "setGlobalFields") { $0.setGlobalFields(globalFields: ["Contacts::gFilter": "a"]) },
-        Self(.work, "withSession") {
-            $0.withSession { _ in [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self) }
+        Self(.work, "withSession") { database -> AnyPublisher<Int, FMRest.APIError> in
+            database.withSession { _ -> AnyPublisher<Int, FMRest.APIError> in
+                [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            }
         },
     ]
 
@@ -220,7 +231,7 @@ extension CallKindTests.Sample {
         Self(.one, "drift") { $0.contacts.drift(of: CallKindTests.Zone.self) },
         Self(.one, "isCurrent") { $0.contacts.isCurrent(CallKindTests.Zone.self) },
         Self(.one, "createRecord") { $0.contacts.createRecord(["Name": "Zoe"]) },
-        Self(.one, "editRecord") { $0.contacts.editRecord(1, ["Name": "Zoe"]) },
+        Self(.one, "editRecord") { $0.contacts.editRecord(record: EditRecord(editRecord: FieldData()), recordId: 1) },
         Self(.one, "duplicateRecord") { $0.contacts.duplicateRecord(recordId: 2) },
         Self(.one, "deleteRecord") { $0.contacts.deleteRecord(recordId: 2) },
         Self(.one, "executeScript") { $0.contacts.executeScript(script: "Echo", scriptParam: "a") },
@@ -278,7 +289,7 @@ extension CallKindTests.Sample {
 
     private static let ofMany: [Self] = [
         Self(.many, "RecordPages", "all") { $0.people.all() },
-        Self(.many, "pages") { $0.people.allRecords.all(pageSize: .fixed(1)).pages },
+        Self(.many, "pages") { $0.people.allRecords.all(pageSize: 1).pages },
         Self(.many, "rows") {
             $0.layout(CallKindTests.Person.self)
                 .rows(\.phones, of: 1, portal: CallKindTests.Person.Portals.CodingKeys.phones)

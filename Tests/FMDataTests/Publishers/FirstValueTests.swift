@@ -49,8 +49,8 @@ import Testing
             receiveSubscription: { _ in subscribed.continuation.finish() },
             receiveCancel: { cancelled.continuation.finish() }
         )
-        nonisolated(unsafe) let handedOver = publisher
-        let task = Task { await handedOver.awaitSingleResult() }
+        nonisolated(unsafe) let delivered = publisher
+        let task = Task { await delivered.awaitSingleResult() }
         for await _ in subscribed.stream {}
         task.cancel()
         for await _ in cancelled.stream {}
@@ -180,11 +180,11 @@ import Testing
         let publisher = Just(1)
             .setFailureType(to: FMRest.APIError.self)
             .handleEvents(receiveRequest: { _ in requested.withLockedValue { $0 = true } })
-        nonisolated(unsafe) let handedOver = publisher
+        nonisolated(unsafe) let delivered = publisher
         let gate = AsyncStream<Void>.makeStream()
         let task = Task {
             for await _ in gate.stream {}
-            return await handedOver.awaitSingleResult()
+            return await delivered.awaitSingleResult()
         }
         task.cancel()
         gate.continuation.finish()

@@ -240,11 +240,11 @@ import Testing
     @Test func aVisitorHearsOfAShutdownThatGivesHisLoginUp() {
         let fixture = PoolFixture(answersAtOnce: false)
         let login = StubExchange<SessionToken>()
-        let visit = fixture.pool.visit(login.eraseToAnyPublisher(), welcome: { nil }).record()
+        let externalLogin = fixture.pool.logInExternally(login.eraseToAnyPublisher(), welcome: { nil }).record()
         let shutdown = fixture.pool.shutdown().sink { _ in }
-        expectNoDifference(visit.history, [])
+        expectNoDifference(externalLogin.history, [])
         fixture.time.advance(by: .seconds(5))
-        expectNoDifference(visit.history, ["failed shutdown"])
+        expectNoDifference(externalLogin.history, ["failed shutdown"])
         expectNoDifference(login.isCancelled, true)
         shutdown.cancel()
     }
@@ -252,16 +252,16 @@ import Testing
     @Test func whoCancelsWhenTheValueComesIsNotToldOfTheEnd() {
         let fixture = PoolFixture()
         let login = StubExchange<SessionToken>()
-        let visit = Recorder<SessionToken>(
+        let externalLogin = Recorder<SessionToken>(
             describe: \.value,
-            onValue: { visit, _ in
-                visit.cancel()
+            onValue: { externalLogin, _ in
+                externalLogin.cancel()
                 return .none
             }
         )
-        fixture.pool.visit(login.eraseToAnyPublisher(), welcome: { nil }).subscribe(visit)
+        fixture.pool.logInExternally(login.eraseToAnyPublisher(), welcome: { nil }).subscribe(externalLogin)
         login.succeed(SessionToken("T"))
-        expectNoDifference(visit.history, ["T"])
+        expectNoDifference(externalLogin.history, ["T"])
     }
 
     /// The observer is called outside of the pool's lock, so it may read the pool's status, and only once for the

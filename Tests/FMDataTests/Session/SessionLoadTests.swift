@@ -302,7 +302,7 @@ import Testing
         let sandbox = world.sandbox
         let requests = batch.numbers.map { number in
             let isWrite = number.isMultiple(of: 4)
-            let request = isWrite ? write(number, world) : glance(world)
+            let request = isWrite ? write(number, world) : comparison(world)
             return Tally.Request(
                 publisher:
                     request
@@ -358,7 +358,7 @@ import Testing
     }
 
     /// A read whose duration does not depend on the number of records.
-    private func glance(_ world: World) -> AnyPublisher<Void, FMRest.APIError> {
+    private func comparison(_ world: World) -> AnyPublisher<Void, FMRest.APIError> {
         world.contacts.getRecordById(recordId: 1).returnAs(FieldData.self)
             .map { _ in () }
             .eraseToAnyPublisher()

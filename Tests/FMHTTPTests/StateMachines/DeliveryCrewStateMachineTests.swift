@@ -9,7 +9,7 @@ struct DeliveryCrewStateMachineTests {
     private typealias WorkerID = Machine.WorkerID
 
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-    private var machine = Machine(patience: .milliseconds(1))
+    private var machine = Machine(slowAfter: .milliseconds(1))
     private let first = WorkerID(number: 1)
     private let second = WorkerID(number: 2)
 
@@ -69,7 +69,7 @@ struct DeliveryCrewStateMachineTests {
     /// In every state, a waiting delivery has a worker that has not finished its last one, or a wake-up is scheduled.
     @Test(arguments: 0..<20) func nothingWaitsForEver(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var machine = Machine(patience: .milliseconds(1))
+        var machine = Machine(slowAfter: .milliseconds(1))
         var now: Int64 = 0
         var wakes: [NIODeadline] = []
         var submitted = 0

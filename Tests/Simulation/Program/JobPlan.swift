@@ -11,7 +11,7 @@ struct JobPlan: Equatable {
     var concurrency: Int
     var keepsInputOrder: Bool
     /// In seconds.
-    var patience: Int
+    var retryTimeout: Int
     var repeatsEdits: Bool
     var disk: DiskPlan
 
@@ -101,7 +101,7 @@ extension JobRow {
     }
 
     /// The serial key: rows with the same one must not overtake each other.
-    var lane: String? {
+    var serialKey: String? {
         switch kind {
         case .create: nil
         case .edit(let record, _), .delete(let record): "record \(record)"
@@ -219,7 +219,7 @@ extension JobPlan {
         hasKeyField = !chance.once(in: 6)
         concurrency = chance.pick([1, 2, 4, 8])
         keepsInputOrder = chance.once(in: 3)
-        patience = chance.pick([1, 30])
+        retryTimeout = chance.pick([1, 30])
         repeatsEdits = chance.once(in: 4)
         disk = DiskPlan(
             latency: chance.pick([0, 100, 5000, chance.magnitude(1...1_000_000)]),

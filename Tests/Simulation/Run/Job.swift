@@ -27,7 +27,7 @@ final class Job {
             concurrency: plan.concurrency,
             order: plan.keepsInputOrder ? .input : .completion,
             idempotencyKey: plan.hasKeyField ? "Key" : nil,
-            patience: .seconds(plan.patience),
+            retryTimeout: .seconds(plan.retryTimeout),
             settlingTime: .seconds(JobPlan.settlingTime),
             repeatsEditsWithoutModId: plan.repeatsEdits
         )

@@ -78,7 +78,7 @@ final class KeptCopy: @unchecked Sendable {
                     return "record \(record.recordId) is said to be \(record.reason), and is there"
                 }
             }
-        case .looked(let mark, _):
+        case .polled(let mark, _):
             kept.mark = try? JSONEncoder().encode(mark)
             kept.isAheadOfMark = false
         case .reset(let reason):

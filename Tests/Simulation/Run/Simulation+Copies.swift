@@ -55,7 +55,7 @@ extension DataAPI.CopyEvent<Row> {
         case .records(let records): "\(records.count) records, from \(records[0].recordId) on"
         case .unreadable(let records): "\(records.count) records that cannot be decoded"
         case .gone(let gone): "gone: \(gone.map(\.recordId))"
-        case .looked(_, let freshness): "looked, \(freshness.origin)"
+        case .polled(_, let freshness): "polled, \(freshness.origin)"
         case .reset(let reason): "reset: \(reason)"
         }
     }

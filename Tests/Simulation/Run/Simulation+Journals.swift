@@ -138,7 +138,8 @@ extension Simulation {
 
     /// Whether a later row writes the same record.
     private func isFollowed(_ row: JobRow, _ job: JobPlan) -> Bool {
-        row.lane.map { lane in job.rows.contains { $0.number > row.number && $0.lane == lane } } ?? false
+        row.serialKey.map { serialKey in job.rows.contains { $0.number > row.number && $0.serialKey == serialKey } }
+            ?? false
     }
 
     /// Whether the row overwrites, as it is allowed to, what others have written since.

@@ -84,21 +84,21 @@ extension Simulation {
         // Values have a grace period of ten seconds.
         machine.run(for: .seconds(15))
         let stillWatched = Set(watching.map(\.step.host))
-        let before = hosts.map(\.looks)
+        let before = hosts.map(\.polls)
         machine.run(for: .minutes(10))
         for (index, host) in hosts.enumerated() where !stillWatched.contains(index) {
             let observers = databases[index].live.observers.count
             if observers > 0 { find("\(observers) queries are looked after on \(host.name), and nobody listens") }
-            if host.looks != before[index] { find("\(host.name) is looked at, and nobody listens") }
+            if host.polls != before[index] { find("\(host.name) is looked at, and nobody listens") }
         }
     }
 
     /// After a shutdown all watching calls must have ended, and polls must have stopped.
     func checkWatchersEnded() {
-        let before = hosts.map(\.looks)
+        let before = hosts.map(\.polls)
         machine.run(for: .hours(2))
         for call in watching { find("call \(call.step.id) \(call.step.verb): goes on after the shutdown") }
-        for (host, before) in zip(hosts, before) where host.looks != before {
+        for (host, before) in zip(hosts, before) where host.polls != before {
             find("\(host.name) is looked at after the shutdown")
         }
     }

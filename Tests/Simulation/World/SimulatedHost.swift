@@ -126,7 +126,7 @@ final class SimulatedHost: @unchecked Sendable {
     }
 
     /// The number of requests for records so far.
-    var looks: Int {
+    var polls: Int {
         let counts = engine.counters.requests
         return counts[.getRecords, default: 0] + counts[.find, default: 0] + counts[.getRecord, default: 0]
     }

@@ -22,7 +22,7 @@ extension DataAPI.ContainerDownload {
         onProgress: DataAPI.ProgressObserver? = nil
     ) -> AnyPublisher<DataAPI.DownloadedFile, FMRest.APIError> {
         FileDownload(parts: arrivingParts, path: path, observer: onProgress)
-            .handedOver(to: isolation, by: database)
+            .delivered(on: isolation, by: database)
     }
 }
 

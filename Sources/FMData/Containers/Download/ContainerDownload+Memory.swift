@@ -24,7 +24,7 @@ extension DataAPI.ContainerDownload {
             .mapError(FMRest.APIError.init(wrapping:))
             .eraseToAnyPublisher()
         }
-        .handedOver(to: isolation, by: database)
+        .delivered(on: isolation, by: database)
     }
 }
 

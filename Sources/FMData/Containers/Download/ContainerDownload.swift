@@ -53,7 +53,7 @@ extension DataAPI {
         ///
         /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var parts: AnyPublisher<ContainerPart, FMRest.APIError> {
-            arrivingParts.handedOver(to: isolation, by: database)
+            arrivingParts.delivered(on: isolation, by: database)
         }
 
         /// The parts on the thread on which they arrive, for other publishers of this library.

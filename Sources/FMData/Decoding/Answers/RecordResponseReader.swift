@@ -11,7 +11,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
     private var cutter: RecordCutter
-    private let glance: ModelGlance?
+    private let comparison: ModelComparison?
 
     /// The number of records taken so far.
     var recordCount: Int { cutter.recordCount }
@@ -27,9 +27,9 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
 
     /// A reader that works with a context of ``DecodingContexts``.
     ///
-    /// - Parameter glance: compares the first record with the model; `nil` for no comparison.
-    init(context: DecodingContext, glance: ModelGlance? = nil) {
-        self.glance = glance
+    /// - Parameter comparison: compares the first record with the model; `nil` for no comparison.
+    init(context: DecodingContext, comparison: ModelComparison? = nil) {
+        self.comparison = comparison
         cutter = RecordCutter(context)
     }
 
@@ -68,7 +68,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     mutating func nextAttempts(appendTo records: inout [RecordAttempt<R, P>]) throws(DecodingFailure) {
         while try cutter.nextRecord() {
             defer { cutter.endRecord() }
-            if cutter.recordCount == 1 { glance?.look(at: cutter.context, as: R.self) }
+            if cutter.recordCount == 1 { comparison?.compare(record: cutter.context, as: R.self) }
             do {
                 records.append(.record(try Record(readFrom: cutter.context)))
             } catch {
@@ -98,7 +98,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     @inline(__always)
     private mutating func takeRecord() throws(DecodingFailure) -> Record {
         defer { cutter.endRecord() }
-        if cutter.recordCount == 1 { glance?.look(at: cutter.context, as: R.self) }
+        if cutter.recordCount == 1 { comparison?.compare(record: cutter.context, as: R.self) }
         do {
             return try Record(readFrom: cutter.context)
         } catch {

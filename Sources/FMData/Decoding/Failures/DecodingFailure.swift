@@ -131,9 +131,9 @@ extension DecodingFailure {
 
     /// An error thrown while the value on the tape of a context was decoded.
     ///
+    /// - Parameters:
     ///   - source: what was read, and by which decoder.
     ///   - root: the rules for the value on the tape.
-    /// - root: the rules for the value on the tape.
     init(
         _ error: any Error,
         in context: DecodingContext,

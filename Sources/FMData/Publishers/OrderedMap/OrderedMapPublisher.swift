@@ -13,7 +13,7 @@ struct OrderedMapPublisher<Upstream: Publisher, Output>: Publisher {
     let upstream: Upstream
     let machine: Machine
     /// Calls back when all others have had a turn. Groups of one value need none.
-    var turn: (any TurnTaker) -> Void = { $0.turnPassed() }
+    var turn: (any Yielding) -> Void = { $0.turnPassed() }
     /// Makes the work on a group, which is subscribed to once. Everything it publishes is a result of the group.
     let work: ([Upstream.Output]) -> AnyPublisher<[Output], Failure>
 
@@ -23,7 +23,7 @@ struct OrderedMapPublisher<Upstream: Publisher, Output>: Publisher {
 }
 
 /// Waits until all others have had a turn.
-protocol TurnTaker: AnyObject, Sendable {
+protocol Yielding: AnyObject, Sendable {
     func turnPassed()
 }
 
@@ -48,7 +48,7 @@ extension Publisher {
 /// The shell around an ``OrderedMapMachine``. If a thread is working already, a call only passes its event to the
 /// machine.
 private final class OrderedMapSubscription<Upstream: Publisher, Output, Downstream: Subscriber>: Subscription,
-    Subscriber, TurnTaker, @unchecked Sendable
+    Subscriber, Yielding, @unchecked Sendable
 where Downstream.Input == Output, Downstream.Failure == Upstream.Failure {
     typealias Input = Upstream.Output
     typealias Failure = Upstream.Failure

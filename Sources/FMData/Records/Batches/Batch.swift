@@ -37,10 +37,10 @@ extension DataAPI {
     /// **Errors** belong to single rows, and the other rows go on, unless the list says otherwise:
     ///
     /// - The record is locked (301), the file is closed (802), or the server reports another temporary state: the row
-    ///   is retried with growing pauses for ``BatchOptions/patience``, then fails.
+    ///   is retried with growing pauses for ``BatchOptions/retryTimeout``, then fails.
     /// - The host is full (812, 956, 953), or a call timed out before it was sent: the same, and fewer calls run at
     ///   once.
-    /// - The record has another modId (306): the row fails; an upsert looks the record up again.
+    /// - The record has another modId (306): the row fails; an upsert views the record up again.
     /// - The record does not exist (101): the row fails; a delete succeeds.
     /// - Validation (500 to 513), missing or protected fields (102, 201): the row fails. 102 for each of the first
     ///   three rows ends the batch.
@@ -65,7 +65,7 @@ extension DataAPI {
     ///   modId is done when the record has its fields; otherwise it is unknown, or sent again
     ///   (``BatchOptions/repeatsEditsWithoutModId``).
     /// - A delete is repeated: 101 means done. If the repeated delete is refused, the row stays unknown.
-    /// - An upsert looks its key up again. It is done when the record holds its fields, is sent again when the record
+    /// - An upsert views its key up again. It is done when the record holds its fields, is sent again when the record
     ///   is as it was found before or does not exist, and is unknown when another client has changed the record since.
     ///
     /// **Keys** of upserts are compared letter by letter. A record whose key differs in case or accents does not belong
@@ -94,7 +94,7 @@ extension DataAPI {
 
         /// Attaches a subscriber. Nothing is requested before the subscriber has demand.
         public func receive<Downstream: Subscriber<BatchRow, FMRest.APIError>>(subscriber: Downstream) {
-            BatchView(run: run, sight: .rows { $0 }).handedOver(to: isolation, by: server).receive(
+            BatchView(run: run, sight: .rows { $0 }).delivered(on: isolation, by: server).receive(
                 subscriber: subscriber
             )
         }
@@ -106,7 +106,7 @@ extension DataAPI {
         ///
         /// - Note: One value. See <doc:Calls>.
         public var summary: AnyPublisher<BatchSummary, FMRest.APIError> {
-            BatchView(run: run, sight: .summary { $0 }).handedOver(to: isolation, by: server)
+            BatchView(run: run, sight: .summary { $0 }).delivered(on: isolation, by: server)
         }
 
         /// The totals so far.
@@ -116,7 +116,7 @@ extension DataAPI {
         ///
         /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var progress: AnyPublisher<BatchSummary, FMRest.APIError> {
-            BatchView(run: run, sight: .progress { $0 }).handedOver(to: isolation, by: server)
+            BatchView(run: run, sight: .progress { $0 }).delivered(on: isolation, by: server)
         }
 
         init(_ rows: BatchRun.Source, news: BatchNews = BatchNews(), server: Server, isolation: (any Actor)?) {
@@ -173,7 +173,7 @@ extension BatchStateMachine.Settings {
         concurrency = database.concurrency(options.concurrency)
         order = options.order
         if case .stop(let count) = options.onFailure { failureLimit = max(1, count) }
-        patience = TimeAmount(clamping: max(.zero, options.patience))
+        retryTimeout = TimeAmount(clamping: max(.zero, options.retryTimeout))
         settlingTime = TimeAmount(clamping: max(.zero, options.settlingTime))
         repeatsUnguardedEdits = options.repeatsEditsWithoutModId
     }

@@ -133,7 +133,7 @@ extension BatchOperation {
         _ context: Context
     ) throws -> BatchOperation {
         BatchOperation(
-            task: Machine.Task(kind: .edit(base: modId), lane: .record(recordId), attempt: context.attempt),
+            task: Machine.Task(kind: .edit(base: modId), serialKey: .record(recordId), attempt: context.attempt),
             key: "\(recordId)",
             digest: try context.digest("edit \(recordId) \(modId.map { "\($0)" } ?? "-")") {
                 try layout.digestedMembers(of: fields)
@@ -161,9 +161,9 @@ extension BatchOperation {
         in layout: DataAPI.TypedLayout<R>
     ) -> Maker<ID> {
         { id, context in
-            let recordId = try GivenNumber(id: id).recordId()
+            let recordId = try LenientInt(id: id).recordId()
             return BatchOperation(
-                task: Machine.Task(kind: .delete, lane: .record(recordId), attempt: context.attempt),
+                task: Machine.Task(kind: .delete, serialKey: .record(recordId), attempt: context.attempt),
                 key: "\(recordId)",
                 digest: context.digest("delete \(recordId)") { [] },
                 write: { _ in
@@ -192,7 +192,7 @@ extension BatchOperation {
             }
             return BatchOperation(
                 // FileMaker's finds ignore case and accents, so keys that differ only there share a serial key.
-                task: Machine.Task(kind: .upsert, lane: .key(key.foldedAsKey), attempt: context.attempt),
+                task: Machine.Task(kind: .upsert, serialKey: .key(key.foldedAsKey), attempt: context.attempt),
                 key: key,
                 keyField: keyField,
                 digest: digest,

@@ -42,7 +42,7 @@ extension DataAPI {
         public var idempotencyKey: String?
         /// How long a row is retried that the server refuses temporarily: the record is locked (301), the host is full,
         /// the file is closed. The time counts from the row's first error. The default is 30 seconds.
-        public var patience: Duration
+        public var retryTimeout: Duration
         /// How long the host may still be working on a request whose answer was lost, including the scripts it runs. A
         /// record that does not exist this long after the connection broke, or after a killed run was resumed, was not
         /// created. The default is 30 seconds.
@@ -65,7 +65,7 @@ extension DataAPI {
             order: Order = .completion,
             onFailure: FailurePolicy = .goOn,
             idempotencyKey: String? = nil,
-            patience: Duration = .seconds(30),
+            retryTimeout: Duration = .seconds(30),
             settlingTime: Duration = .seconds(30),
             repeatsEditsWithoutModId: Bool = false,
             retriesRefused: Bool = false
@@ -74,7 +74,7 @@ extension DataAPI {
             self.order = order
             self.onFailure = onFailure
             self.idempotencyKey = idempotencyKey
-            self.patience = patience
+            self.retryTimeout = retryTimeout
             self.settlingTime = settlingTime
             self.repeatsEditsWithoutModId = repeatsEditsWithoutModId
             self.retriesRefused = retriesRefused

@@ -80,7 +80,7 @@ extension JournalState.Row {
 extension FMRest.APIError {
     fileprivate init(_ failure: BatchStateMachine.Failure, last: FMRest.APIError?) {
         switch failure {
-        case .lastError, .outOfPatience:
+        case .lastError, .retryTimedOut:
             self = last ?? .noAnswer
         case .keySpelledOtherwise:
             self = (last ?? .noAnswer).ofKeySpelledOtherwise
@@ -118,9 +118,9 @@ extension FMRest.APIError {
             )
         error.outcomeIsUnknown = true
         var why = doubt?.text
-        if let look = row.error, !look.outcomeIsUnknown {
-            why = (why ?? WriteVerdict.Doubt.unreadable.text) + " The look failed: \(look.reason)"
-            error.underlying = look
+        if let failure = row.error, !failure.outcomeIsUnknown {
+            why = (why ?? WriteVerdict.Doubt.unreadable.text) + " The lookup failed: \(failure.reason)"
+            error.underlying = failure
         }
         if let why { error.reason += " \(why)" }
         return error

@@ -56,7 +56,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     /// What an earlier run has noted.
     private var journalState: JournalState?
     /// Per record or key, the last row that an earlier run has written; computed when a row first needs it.
-    private var lastRows: [BatchStateMachine.Lane: Int]?
+    private var lastRows: [BatchStateMachine.SerialKey: Int]?
     /// When the host can no longer be working on anything that an earlier run has sent.
     private var isOverAt = NIODeadline.distantPast
     /// The keys of creates, with the indices of their rows.
@@ -284,10 +284,10 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     /// A later row that an earlier run has written to the same record, if this row would overwrite it.
     private func lockedLaterRow(than index: Int, of task: BatchStateMachine.Task) -> Int? {
-        guard task.overwrites, let lane = task.lane, let journalState else { return nil }
+        guard task.overwrites, let serialKey = task.serialKey, let journalState else { return nil }
         let last = lastRows ?? journalState.lastRowsOfLanes()
         lastRows = last
-        return last[lane].flatMap { $0 > index ? $0 : nil }
+        return last[serialKey].flatMap { $0 > index ? $0 : nil }
     }
 
     private func upstreamEnded(with error: (any Error)?) {

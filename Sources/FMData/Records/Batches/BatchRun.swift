@@ -2,11 +2,11 @@ import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-/// The single run of a batch, shared by all its views.
+/// The single run of a batch, shared by all its viewers.
 ///
-/// The run begins when a view first has demand, and goes as fast as the slowest view of the rows demands them; views of
-/// the summary and of the progress do not slow it down. A later view receives the rows from then on, and the whole
-/// summary. When the last view is cancelled, the run is cancelled and over.
+/// The run begins when a viewer first has demand, and goes as fast as the slowest viewer of the rows demands them;
+/// viewers of the summary and of the progress do not slow it down. A later viewer receives the rows from then on, and
+/// the whole summary. When the last viewer is cancelled, the run is cancelled and over.
 final class BatchRun: @unchecked Sendable {
     // @unchecked: `lock` guards every `var`; nothing outside is called with it held. Rows are received one after the
     // other.
@@ -20,7 +20,7 @@ final class BatchRun: @unchecked Sendable {
     /// `nil` once the run has begun.
     private var source: Source?
     private var upstream: (any Subscription)?
-    private var looks: [ObjectIdentifier: BatchLook] = [:]
+    private var viewers: [ObjectIdentifier: BatchViewer] = [:]
     /// Rows requested and not received.
     private var askedCount = 0
     private var heldDemand = 0
@@ -35,24 +35,24 @@ final class BatchRun: @unchecked Sendable {
 
     // MARK: Views
 
-    fileprivate func joined(_ look: BatchLook) {
-        lock.withLock { looks[ObjectIdentifier(look)] = look }
+    fileprivate func joined(_ viewer: BatchViewer) {
+        lock.withLock { viewers[ObjectIdentifier(viewer)] = viewer }
     }
 
-    /// Called when a view has new demand: delivers the end if the run is over, else requests rows.
-    fileprivate func wants(_ look: BatchLook) {
+    /// Called when a viewer has new demand: delivers the end if the run is over, else requests rows.
+    fileprivate func wants(_ viewer: BatchViewer) {
         let end: (DataAPI.BatchSummary, Subscribers.Completion<FMRest.APIError>)? = lock.withLock {
             completion.map { (summary, $0) }
         }
-        if let end { return look.ended(end.0, end.1) }
+        if let end { return viewer.ended(end.0, end.1) }
         ask()
     }
 
-    fileprivate func left(_ look: BatchLook) {
+    fileprivate func left(_ viewer: BatchViewer) {
         let upstream: (any Subscription)? = lock.withLock {
-            looks[ObjectIdentifier(look)] = nil
-            guard looks.isEmpty, completion == nil else { return nil }
-            // A run that has not begun can still get another view.
+            viewers[ObjectIdentifier(viewer)] = nil
+            guard viewers.isEmpty, completion == nil else { return nil }
+            // A run that has not begun can still get another viewer.
             guard source == nil else { return nil }
             isCancelled = true
             completion = .failure(.cancelledBatch)
@@ -64,15 +64,15 @@ final class BatchRun: @unchecked Sendable {
         ask()
     }
 
-    /// Requests as many rows as every view of the rows can take.
+    /// Requests as many rows as every viewer of the rows can take.
     private func ask() {
         enum Action {
             case begin(Source)
             case ask(any Subscription, Int)
         }
         let action: Action? = lock.withLock {
-            guard completion == nil, looks.values.contains(where: \.hasDemand) else { return nil }
-            let room = looks.values.compactMap(\.room).min() ?? Self.window
+            guard completion == nil, viewers.values.contains(where: \.hasDemand) else { return nil }
+            let room = viewers.values.compactMap(\.room).min() ?? Self.window
             let wanted = min(room, Self.window) - askedCount
             guard wanted > 0 else { return nil }
             askedCount += wanted
@@ -123,27 +123,27 @@ final class BatchRun: @unchecked Sendable {
     }
 
     private func receive(_ row: DataAPI.BatchRow) {
-        let (looks, summary) = lock.withLock {
+        let (viewers, summary) = lock.withLock {
             askedCount -= 1
             self.summary.add(row)
-            return (Array(self.looks.values), self.summary)
+            return (Array(self.viewers.values), self.summary)
         }
-        for look in looks { look.came(row, summary) }
+        for viewer in viewers { viewer.came(row, summary) }
         ask()
     }
 
     private func receive(_ completion: Subscribers.Completion<FMRest.APIError>) {
-        let (looks, summary): ([BatchLook], DataAPI.BatchSummary) = lock.withLock {
+        let (viewers, summary): ([BatchViewer], DataAPI.BatchSummary) = lock.withLock {
             guard self.completion == nil else { return ([], self.summary) }
             if case .failure(let error) = completion { self.summary.stop = .init(error) }
             self.summary.journalBytesCut = news.journalBytesCut
             self.summary.isInputUnread = news.isInputUnread
             self.completion = completion
             upstream = nil
-            defer { self.looks = [:] }
-            return (Array(self.looks.values), self.summary)
+            defer { self.viewers = [:] }
+            return (Array(self.viewers.values), self.summary)
         }
-        for look in looks { look.ended(summary, completion) }
+        for viewer in viewers { viewer.ended(summary, completion) }
     }
 }
 
@@ -186,7 +186,7 @@ enum BatchSight<Output> {
     }
 }
 
-/// A view of a run, for one subscriber.
+/// A viewer of a run, for one subscriber.
 struct BatchView<Output>: Publisher {
     typealias Failure = FMRest.APIError
 
@@ -194,15 +194,15 @@ struct BatchView<Output>: Publisher {
     let sight: BatchSight<Output>
 
     func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        let look = BatchLook(run, sight.map(subscriber.receive)) { subscriber.receive(completion: $0) }
-        run.joined(look)
-        subscriber.receive(subscription: look)
+        let viewer = BatchViewer(run, sight.map(subscriber.receive)) { subscriber.receive(completion: $0) }
+        run.joined(viewer)
+        subscriber.receive(subscription: viewer)
     }
 }
 
 /// The subscription of a view: its demand and what it has not delivered yet. It holds closures instead of the
 /// subscriber, so that it is no generic class, whose metadata would be looked up for each row.
-private final class BatchLook: Subscription, @unchecked Sendable {
+private final class BatchViewer: Subscription, @unchecked Sendable {
     // @unchecked: `lock` guards every `var`; `worker` lets one thread at a time call the subscriber.
     private struct Outlet {
         /// Returns the additional demand.
@@ -237,7 +237,7 @@ private final class BatchLook: Subscription, @unchecked Sendable {
     /// Whether there is demand.
     var hasDemand: Bool { lock.withLock { demand > .none } }
 
-    /// How many more rows it can take; `nil` for a view that does not slow down the others.
+    /// How many more rows it can take; `nil` for a viewer that does not slow down the others.
     var room: Int? {
         lock.withLock {
             guard case .rows = outlet?.sees else { return nil }

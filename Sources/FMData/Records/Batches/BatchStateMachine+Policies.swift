@@ -7,14 +7,14 @@ extension BatchStateMachine.Row {
     /// Returns what follows a call that failed.
     mutating func move(after trouble: BatchTrouble, of work: Work) -> Move {
         switch work {
-        case .lookUp: moveAfterLook(trouble)
+        case .lookUp: moveAfterPoll(trouble)
         case .write(let found): move(after: trouble, ofWriteOver: found)
         }
     }
 
     /// A lookup changes nothing, so its error says nothing about the row.
-    private mutating func moveAfterLook(_ trouble: BatchTrouble) -> Move {
-        lookHasFailed = true
+    private mutating func moveAfterPoll(_ trouble: BatchTrouble) -> Move {
+        pollHasFailed = true
         return switch trouble {
         case .busy, .passing, .outcomeUnknown, .garbled: .retry(.lookUp)
         case .recordMissing, .modIdMismatch, .notUnique, .fieldMissing, .refused, .hopeless: .giveUp

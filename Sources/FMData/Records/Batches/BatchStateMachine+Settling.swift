@@ -25,7 +25,7 @@ extension BatchStateMachine.Row {
         case .edited(let recordId, let modId): return .finish(.edited(recordId: recordId, modId: modId))
         case .deleted: return .finish(.deleted(wasThere: true))
         case .found(let finding):
-            lookHasFailed = false
+            pollHasFailed = false
             return move(after: finding, repeatsUnguarded)
         case .trouble: return .giveUp
         }
@@ -57,7 +57,7 @@ extension BatchStateMachine.Row {
             // The record that the 504 was about has the value in another field, or another spelling of the key.
             if isRefusedAsDouble { return .finish(.failed(.lastError)) }
             misses += 1
-            if misses < 2 { return .lookAgain }
+            if misses < 2 { return .pollAgain }
             misses = 0
             mayBeExecuted = false
             if lostAnswers >= Self.maximumLostAnswers { return .finish(.failed(.neverArrived)) }
@@ -74,7 +74,7 @@ extension BatchStateMachine.Row {
         case .notSeen where repeatsUnguarded: return moveAfterMiss
         case .notSeen:
             misses += 1
-            return misses < 2 ? .lookAgain : .finish(.unknown(.nothingToTellBy))
+            return misses < 2 ? .pollAgain : .finish(.unknown(.nothingToTellBy))
         case .undecided(let doubt): return .finish(.unknown(doubt))
         }
     }

@@ -34,7 +34,7 @@ struct BatchStateMachine {
         /// When this many rows have not succeeded, no further row begins; `nil` for no limit.
         var failureLimit: Int?
         /// How long a row is retried, counted from its first error.
-        var patience = TimeAmount.seconds(30)
+        var retryTimeout = TimeAmount.seconds(30)
         /// How long the host may be working on a write whose answer was lost: what is not there after that has not been
         /// carried out.
         var settlingTime = TimeAmount.seconds(30)
@@ -69,7 +69,7 @@ struct BatchStateMachine {
     /// Further entries for the journal.
     private var notes = CircularBuffer<(index: Int, note: Note)>()
     /// For each serial key in use, the rows that wait for it.
-    private var lanes: [Lane: CircularBuffer<Int>] = [:]
+    private var serialKeys: [SerialKey: CircularBuffer<Int>] = [:]
     private(set) var runningCount = 0
     private var receivedCount = 0
     /// How many of the first three rows failed because a field is not on the layout.
@@ -114,7 +114,7 @@ extension BatchStateMachine {
         }
 
         var kind: Kind
-        var lane: Lane?
+        var serialKey: SerialKey?
         /// An attempt that an earlier run has noted without an outcome: it may have been carried out.
         var attempt: OpenAttempt?
 
@@ -139,7 +139,7 @@ extension BatchStateMachine {
     }
 
     /// A serial key: writes with the same one do not run at the same time.
-    enum Lane: Hashable {
+    enum SerialKey: Hashable {
         case record(Int)
         case key(String)
     }
@@ -199,7 +199,7 @@ extension BatchStateMachine {
         case keyInOtherForm
         /// The retry timeout ended before a retry whose last answer was no temporary error, such as 101 or 306 of an
         /// upsert. The last error is reported; another run may succeed.
-        case outOfPatience
+        case retryTimedOut
         /// The answers were lost, and it is certain that the write has not been carried out.
         case neverArrived
     }
@@ -274,7 +274,7 @@ extension BatchStateMachine {
         /// The server refused the write because such a record already exists (504).
         var isRefusedAsDouble = false
         /// Whether a lookup has failed, and none has succeeded since.
-        var lookHasFailed = false
+        var pollHasFailed = false
         /// Whether the last call failed with a temporary error.
         fileprivate var meetsWhatPasses = false
         /// How many lookups in succession have found nothing.
@@ -329,7 +329,7 @@ extension BatchStateMachine {
         /// Makes the next call at once.
         case goOn(Work)
         /// Looks the row up again once the host can no longer be working on the write.
-        case lookAgain
+        case pollAgain
         /// Makes the call after a growing pause, until the retry timeout.
         case retry(Work)
         /// Ends the row with what is known.
@@ -356,13 +356,13 @@ extension BatchStateMachine {
             // A row that cannot be sent fails. A row that cannot be settled stays unknown.
             return finish(index, isSkipping ? row.outcomeUnbegun : row.outcomeAsItIs)
         }
-        if let lane = task.lane {
-            if lanes[lane] != nil {
-                lanes[lane]?.append(index)
+        if let serialKey = task.serialKey {
+            if serialKeys[serialKey] != nil {
+                serialKeys[serialKey]?.append(index)
                 rows[index] = row
                 return
             }
-            lanes[lane] = CircularBuffer()
+            serialKeys[serialKey] = CircularBuffer()
         }
         row.phase = .ready(work)
         rows[index] = row
@@ -546,7 +546,7 @@ extension BatchStateMachine {
             finish(index, outcome)
         case .giveUp:
             finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
-        case .goOn, .lookAgain, .retry:
+        case .goOn, .pollAgain, .retry:
             if mode == .stopped {
                 finish(index, rows[index]?.outcomeOfStop ?? .unknown(nil))
             } else {
@@ -560,7 +560,7 @@ extension BatchStateMachine {
         case .goOn(let work):
             withdrawIfRefused(index)
             goOn(index, with: work)
-        case .lookAgain:
+        case .pollAgain:
             let isOverAt = max(now, rows[index]?.isOverAt ?? now)
             if let deadline = settings.deadline, deadline <= isOverAt { return finish(index, .unknown(.outOfTime)) }
             rows[index]?.phase = .waiting(.lookUp, until: isOverAt)
@@ -568,12 +568,12 @@ extension BatchStateMachine {
             withdrawIfRefused(index)
             guard var row = rows[index] else { return }
             let since = row.troubleSince ?? now
-            let patienceEnds = min(since + settings.patience, settings.deadline ?? .distantFuture)
+            let retryEnd = min(since + settings.retryTimeout, settings.deadline ?? .distantFuture)
             row.troubleSince = since
             // The last retry is at the very end of the retry timeout, so that the row uses all of it.
-            row.phase = .waiting(work, until: min(now + row.backOff.next(jitter: jitter), patienceEnds))
+            row.phase = .waiting(work, until: min(now + row.backOff.next(jitter: jitter), retryEnd))
             rows[index] = row
-            if now >= patienceEnds { finish(index, row.outcomeWithoutPatience) }
+            if now >= retryEnd { finish(index, row.outcomeWithoutPatience) }
         case .finish, .giveUp:
             break
         }
@@ -600,7 +600,7 @@ extension BatchStateMachine {
         rows[index]?.phase = .done(outcome)
         if settings.isJournalled, let note = row.note(of: outcome) { notes.append((index, note)) }
         if settings.order == .completion { done.append(index) }
-        if row.phase != .queued, let lane = row.task.lane { leave(lane) }
+        if row.phase != .queued, let serialKey = row.task.serialKey { leave(serialKey) }
         guard outcome.isUnsuccessful else { return }
         unsuccessfulCount += 1
         if let failureLimit = settings.failureLimit, unsuccessfulCount >= failureLimit, !isSkipping {
@@ -611,9 +611,9 @@ extension BatchStateMachine {
     }
 
     /// Lets the next row of a serial key begin.
-    private mutating func leave(_ lane: Lane) {
-        guard let next = lanes[lane]?.popFirst() else {
-            lanes[lane] = nil
+    private mutating func leave(_ serialKey: SerialKey) {
+        guard let next = serialKeys[serialKey]?.popFirst() else {
+            serialKeys[serialKey] = nil
             return
         }
         guard let work = rows[next]?.firstWork else { return }
@@ -641,7 +641,7 @@ extension BatchStateMachine {
     private mutating func skipUnbegun() {
         fresh.removeAll()
         noted = CircularBuffer(noted.filter { rows[$0]?.hasBegun == true })
-        lanes = lanes.mapValues { _ in CircularBuffer() }
+        serialKeys = serialKeys.mapValues { _ in CircularBuffer() }
         for index in sequence {
             guard let row = rows[index], !row.hasBegun else { continue }
             if case .done = row.phase { continue }
@@ -671,7 +671,7 @@ extension BatchStateMachine.Row {
     }
 
     private var outcomeInDoubt: BatchStateMachine.Outcome {
-        .unknown(lookHasFailed ? .unreadable : task.attempt?.doubt)
+        .unknown(pollHasFailed ? .unreadable : task.attempt?.doubt)
     }
 
     /// The outcome when everything is stopped and the row would have gone on: a temporary error is reported, otherwise
@@ -684,7 +684,7 @@ extension BatchStateMachine.Row {
     /// The outcome when the row would have been retried: a failure that another run may turn into success.
     fileprivate var outcomeWithoutPatience: BatchStateMachine.Outcome {
         if mayBeExecuted { return outcomeInDoubt }
-        return .failed(meetsWhatPasses ? .lastError : .outOfPatience)
+        return .failed(meetsWhatPasses ? .lastError : .retryTimedOut)
     }
 
     /// The outcome of a row that has not begun when everything ends.
@@ -711,7 +711,7 @@ extension BatchStateMachine.Row {
     fileprivate func note(of outcome: BatchStateMachine.Outcome) -> BatchStateMachine.Note? {
         guard task.kind != .unusable else { return nil }
         switch outcome {
-        case .skipped, .failed(.outOfPatience): return openNote == nil ? nil : .withdrawn
+        case .skipped, .failed(.retryTimedOut): return openNote == nil ? nil : .withdrawn
         case .created, .edited, .deleted, .failed: return .outcome(outcome)
         case .unknown, .known: return nil
         }

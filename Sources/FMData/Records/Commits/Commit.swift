@@ -173,7 +173,7 @@ struct Commit<R: RecordFields> {
         guard !jobs.isEmpty else { return .of(Results()) }
         return jobs.publisher.setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { job in
-                let end = server.time.now() + TimeAmount(clamping: max(.zero, options.patience))
+                let end = server.time.now() + TimeAmount(clamping: max(.zero, options.retryTimeout))
                 return outcomes(of: job, until: end).map { [$0] }.eraseToAnyPublisher()
             }
             .scan((all: Results(), count: 0)) { ($0.all.followed(by: $1), $0.count + 1) }
@@ -261,7 +261,11 @@ struct Commit<R: RecordFields> {
         let making = BatchPublisher(
             upstream: Just([script.payloadField: .text(text)] as FieldData),
             settings: BatchStateMachine.Settings(
-                DataAPI.BatchOptions(concurrency: 1, patience: options.patience, settlingTime: options.settlingTime),
+                DataAPI.BatchOptions(
+                    concurrency: 1,
+                    retryTimeout: options.retryTimeout,
+                    settlingTime: options.settlingTime
+                ),
                 in: script.layout.database
             ),
             time: server.time,
@@ -289,7 +293,7 @@ struct Commit<R: RecordFields> {
         ofJob recordId: Int,
         _ payload: CommitPayload
     ) -> AnyPublisher<[Outcome], FMRest.APIError> {
-        result(ofJob: recordId, until: server.time.now() + TimeAmount(clamping: max(.zero, options.patience)))
+        result(ofJob: recordId, until: server.time.now() + TimeAmount(clamping: max(.zero, options.retryTimeout)))
             .tryMap { text in payload.outcomes(of: try FMDecoder().decode([CommitResult].self, from: text.utf8)) }
             .mapError(FMRest.APIError.init(wrapping:))
             .afterFailure { error, _ in

@@ -65,7 +65,7 @@ extension DataAPI {
         public var isAtomic: Bool
         /// How long to wait for the result of a commit whose answer was lost or whose script is still running. The
         /// default is 60 seconds.
-        public var patience: Duration
+        public var retryTimeout: Duration
         /// How long the host may still be working on a commit whose answer was lost, or that a killed run has sent: a
         /// job record that does not exist after that was not created. See ``BatchOptions/settlingTime``. The default is
         /// 30 seconds.
@@ -78,13 +78,13 @@ extension DataAPI {
         public init(
             rowsPerCommit: Int = 1_000,
             isAtomic: Bool = true,
-            patience: Duration = .seconds(60),
+            retryTimeout: Duration = .seconds(60),
             settlingTime: Duration = .seconds(30),
             retriesRefused: Bool = false
         ) {
             self.rowsPerCommit = rowsPerCommit
             self.isAtomic = isAtomic
-            self.patience = patience
+            self.retryTimeout = retryTimeout
             self.settlingTime = settlingTime
             self.retriesRefused = retriesRefused
         }

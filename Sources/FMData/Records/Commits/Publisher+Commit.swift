@@ -25,7 +25,7 @@ extension Publisher {
     /// reads the script's results. Commits run one after the other. All subscribers share one run.
     ///
     /// **Lost answers** are settled by the job record: it is looked up by the UUID it was given, created again if it
-    /// does not exist, and its result is awaited for ``DataAPI/CommitOptions/patience``. Rows of a job whose result
+    /// does not exist, and its result is awaited for ``DataAPI/CommitOptions/retryTimeout``. Rows of a job whose result
     /// never arrives are ``DataAPI/WriteResult/Kind/unknown``: no script is started twice. The key field has to be
     /// unique so that this holds for a delayed request, too.
     ///

@@ -62,10 +62,12 @@ extension JournalState {
     /// Per record, and per key by which records are looked up, the last row that was written or may have been.
     ///
     /// Computed only on request, because it visits every row.
-    func lastRowsOfLanes() -> [BatchStateMachine.Lane: Int] {
-        var last: [BatchStateMachine.Lane: Int] = [:]
+    func lastRowsOfLanes() -> [BatchStateMachine.SerialKey: Int] {
+        var last: [BatchStateMachine.SerialKey: Int] = [:]
         for (index, row) in rows where row.phase.mayHaveChangedARecord {
-            for lane in row.lanes where last[lane].map({ $0 < index }) ?? true { last[lane] = index }
+            for serialKey in row.serialKeys where last[serialKey].map({ $0 < index }) ?? true {
+                last[serialKey] = index
+            }
         }
         return last
     }
@@ -74,9 +76,9 @@ extension JournalState {
 extension JournalState.Row {
     /// The serial keys of the row. Where the field of the key is not noted, the key may be a field's value or a record
     /// id.
-    fileprivate var lanes: [BatchStateMachine.Lane] {
+    fileprivate var serialKeys: [BatchStateMachine.SerialKey] {
         guard let key, phase != .openInJob else { return [] }
-        let record = Int(key).map { BatchStateMachine.Lane.record($0) }
+        let record = Int(key).map { BatchStateMachine.SerialKey.record($0) }
         return switch field {
         case .none: record.map { [$0] } ?? []
         case .named: [.key(key.foldedAsKey)]

@@ -139,14 +139,14 @@ struct LiveCopy<R: RecordFields> {
             }
             let changes = Changes(from: known, to: state, contents: { $0.digest(encoder) })
             let reached = self.cursor(of: state)
-            return (changes.isEmpty ? [] : [changed(changes, state, looks: 1, reached)]) + [.ready(reached)]
+            return (changes.isEmpty ? [] : [changed(changes, state, polls: 1, reached)]) + [.ready(reached)]
         case .state(let before):
             if before.epoch != state.epoch { return [.reset(.otherFile)] + snapshot(of: state) }
             let changes = state.changes(since: before)
             // A slow subscriber may have missed a change that was then undone.
             if changes.isEmpty { return [] }
-            let looks = state.version - before.version
-            return [changed(changes, state, looks: looks, cursor(of: state))]
+            let polls = state.version - before.version
+            return [changed(changes, state, polls: polls, cursor(of: state))]
         }
     }
 
@@ -169,7 +169,7 @@ struct LiveCopy<R: RecordFields> {
     private func changed(
         _ changes: Changes,
         _ state: LiveState<R>,
-        looks: Int,
+        polls: Int,
         _ cursor: DataAPI.LiveCursor
     ) -> Event {
         let time = found.layout.server.time
@@ -179,7 +179,7 @@ struct LiveCopy<R: RecordFields> {
                 origin: state.origin,
                 asOf: time.date(state.asOf),
                 isComplete: state.isComplete,
-                looks: looks,
+                polls: polls,
                 watch: state.watch
             ),
             cursor

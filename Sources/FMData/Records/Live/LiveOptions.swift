@@ -24,10 +24,10 @@ extension DataAPI {
         public var restFactor: Double
         /// The grace period: how long the last value is kept after the last subscriber has cancelled. The default is 10
         /// seconds.
-        public var linger: Duration
+        public var gracePeriod: Duration
         /// The retry timeout: how long polls may fail with transient errors before the query fails. `nil`, the default,
         /// means for ever; ``LiveQuery/status`` shows the failures.
-        public var patience: Duration?
+        public var retryTimeout: Duration?
         /// How long the host must keep answering that the query cannot be answered before the query fails. Such answers
         /// are: a layout, table, field or script is missing; the script of ``LiveWatch/script(_:parameter:)`` failed;
         /// privileges were lost; the request is not understood; a gateway denied access; or none of several records can
@@ -44,8 +44,8 @@ extension DataAPI {
             related: LiveRelated = .ignore,
             removeDuplicates: Bool = false,
             every: ClosedRange<Duration> = .seconds(5) ... .seconds(60),
-            linger: Duration = .seconds(10),
-            patience: Duration? = nil,
+            gracePeriod: Duration = .seconds(10),
+            retryTimeout: Duration? = nil,
             maximumRecords: Int = 5000,
             givesUpAfter: Duration = .seconds(60),
             restFactor: Double = 10
@@ -54,8 +54,8 @@ extension DataAPI {
             self.related = related
             self.removeDuplicates = removeDuplicates
             self.every = every
-            self.linger = linger
-            self.patience = patience
+            self.gracePeriod = gracePeriod
+            self.retryTimeout = retryTimeout
             self.maximumRecords = maximumRecords
             self.givesUpAfter = givesUpAfter
             self.restFactor = restFactor

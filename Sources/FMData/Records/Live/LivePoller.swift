@@ -107,7 +107,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     // MARK: Polls
 
-    override func beginLook(_ terms: LookTerms) {
+    override func beginPoll(_ terms: PollTerms) {
         let (state, strategy) = lock.withLock {
             for id in expectations.keys { expectations[id]?.isLookedFor = true }
             return (self.state, self.strategy)
@@ -119,18 +119,18 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
                 }
             }
         run(findings) { [self] findings, now, jitter in
-            lockedLooked(findings, work: terms.meter.work, now, jitter)
+            lockedPolled(findings, work: terms.meter.work, now, jitter)
         }
     }
 
     /// Whether the host now has another file than the one of the state.
-    private func compared(_ state: State, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+    private func compared(_ state: State, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         if state.records.isEmpty, lock.withLock({ expectations.isEmpty }) { return .of(false) }
         return askedAfterLogin { poll.isOfOtherFile(state.records, terms) }
     }
 
     /// Polls as if nothing were known, because the host has another file.
-    private func performAnew(_ terms: LookTerms) -> Poll<R>.Publisher {
+    private func performAnew(_ terms: PollTerms) -> Poll<R>.Publisher {
         poll.perform(State(), poll.strategy, terms)
             .map { findings in
                 var findings = findings
@@ -140,11 +140,11 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             .eraseToAnyPublisher()
     }
 
-    override func isThere(_ id: Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+    override func isThere(_ id: Int, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         poll.isThere(id, terms)
     }
 
-    private func lockedLooked(
+    private func lockedPolled(
         _ found: PollFindings<R>,
         work: TimeAmount,
         _ now: NIODeadline,
@@ -153,7 +153,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         findings = found
         var outcome = PollerStateMachine.Outcome(
             held: state.records.count + state.unreadable.count,
-            isTorn: found.isTorn,
+            isInconsistent: found.isInconsistent,
             isShort: found.isShort,
             work: work
         )
@@ -166,12 +166,12 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             outcome.held = all.count
             outcome.missing = all.filter { !ids.contains($0) && !overtaken.contains($0) }
         }
-        return machine.looked(outcome, now, jitter: jitter)
+        return machine.polled(outcome, now, jitter: jitter)
     }
 
     override func lockedLetGo() -> Any? { findings.take() }
 
-    override func accept(_ look: Look, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
+    override func accept(_ poll: RunningPoll, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
         let (old, findings, overtaken) = lock.withLock { (state, self.findings, self.overtaken) }
         guard let findings else { return {} }
         beganToKnow()
@@ -182,9 +182,9 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             gone: gone,
             overtaken: overtaken,
             policy,
-            origin: look.origin,
-            asOf: look.began,
-            in: look.terms.tenure
+            origin: poll.origin,
+            asOf: poll.began,
+            in: poll.terms.tenure
         )
         let listeners = lock.withLock {
             state = next.state
@@ -192,7 +192,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             let settled = lockedSettleExpectations(found: findings.order ?? next.state.ids, gone: gone.keys)
             return lockedListeners { next.isNews || settled.contains($0) }
         }
-        if next.isNews { look.terms.tenure.reads.wrote() }
+        if next.isNews { poll.terms.tenure.reads.wrote() }
         return { [self] in
             withExtendedLifetime(old) {}
             for listener in listeners { listener.offer() }

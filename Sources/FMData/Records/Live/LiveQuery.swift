@@ -15,8 +15,8 @@ extension DataAPI {
     /// changes since the subscriber's previous value. A slow subscriber receives fewer values with larger changes.
     /// Polls with transient failures are repeated; ``status`` shows them. The publisher fails when credentials are
     /// refused; when the host has answered for ``LiveOptions/givesUpAfter`` that the query cannot be answered, for
-    /// example because privileges were lost; when polls have failed for ``LiveOptions/patience``; and when the server
-    /// object is shut down.
+    /// example because privileges were lost; when polls have failed for ``LiveOptions/retryTimeout``; and when the
+    /// server object is shut down.
     ///
     /// Equal queries on the same database object share their polls, one after the other, and their values: a new
     /// subscriber receives the last value at once. Without subscribers nothing is sent. Cancelling the last
@@ -68,14 +68,14 @@ extension DataAPI {
         /// - Parameters:
         ///   - isolation: the actor on which values arrive.
         ///   - expected: the ids of the records that the subscribers know from an earlier run.
-        ///   - makeTeller: makes a transform for each subscriber.
+        ///   - makeTransform: makes a transform for each subscriber.
         func told<News>(
             to isolation: (any Actor)?,
             expecting expected: [Int] = [],
-            _ makeTeller: @escaping () -> (LiveState<R>) -> [News]
+            _ makeTransform: @escaping () -> (LiveState<R>) -> [News]
         ) -> AnyPublisher<News, FMRest.APIError> {
-            LiveNews(poller: { self.poller }, expected: expected, makeTeller: makeTeller)
-                .handedOver(to: isolation, by: found.layout.server)
+            LiveValues(poller: { self.poller }, expected: expected, makeTransform: makeTransform)
+                .delivered(on: isolation, by: found.layout.server)
                 .asLongAsItHolds()
         }
 
@@ -115,7 +115,7 @@ extension DataAPI.Freshness {
             origin: state.origin,
             asOf: time.date(state.asOf),
             isComplete: state.isComplete,
-            looks: state.version - before.version,
+            polls: state.version - before.version,
             watch: state.watch
         )
     }
@@ -173,12 +173,12 @@ extension DataAPI.TypedLayout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record?, FMRest.APIError> {
         let key = LiveRegistry.Key(.record(recordId), of: self, options)
-        return LiveNews {
+        return LiveValues {
             layout.database.live.poller(for: key, on: layout) { Poll(record: recordId, of: self, options) }
-        } makeTeller: {
+        } makeTransform: {
             { state in [state.records.first] }
         }
-        .handedOver(to: isolation, by: server)
+        .delivered(on: isolation, by: server)
         .asLongAsItHolds()
     }
 }

@@ -50,7 +50,7 @@ struct LiveState<R: RecordFields>: Sendable {
 
     /// Whether a poll has found these records in this order and in these versions, as most polls do.
     func isConfirmed(by findings: PollFindings<R>) -> Bool {
-        guard !isBlank, !findings.isOfOtherFile, findings.isTorn != isComplete else { return false }
+        guard !isBlank, !findings.isOfOtherFile, findings.isInconsistent != isComplete else { return false }
         let bad = Dictionary(unreadable.map { ($0.recordId, $0.modId) }, uniquingKeysWith: { first, _ in first })
         if let order = findings.order {
             guard order.count == records.count + bad.count,
@@ -150,7 +150,7 @@ extension LiveState {
         next.isBlank = false
         next.origin = isBlank ? .snapshot : origin
         next.asOf = asOf
-        next.isComplete = !findings.isTorn
+        next.isComplete = !findings.isInconsistent
         next.watch = findings.strategy.watch
         if !policy.seesUncommitted, gone.isEmpty, isConfirmed(by: findings) { return (next, false) }
         next.version += 1

@@ -5,7 +5,7 @@ import OpenCombine
 /// The values of a live query for its subscribers: first those that follow from the stored state, if there is one, then
 /// those of each later state, on demand. If a subscriber is slow, intermediate states are skipped, but never the
 /// latest. Never finishes; fails when the query does.
-struct LiveNews<R: RecordFields, News>: Publisher {
+struct LiveValues<R: RecordFields, News>: Publisher {
     typealias Output = TenuredNews<News>
     typealias Failure = FMRest.APIError
 
@@ -14,11 +14,11 @@ struct LiveNews<R: RecordFields, News>: Publisher {
     /// The ids of the records that the subscribers know from an earlier run.
     var expected: [Int] = []
     /// Makes a transform for each subscription; it maps the first state, and then each later one, to values.
-    let makeTeller: () -> (LiveState<R>) -> [News]
+    let makeTransform: () -> (LiveState<R>) -> [News]
 
     func receive<Downstream: Subscriber<TenuredNews<News>, Failure>>(subscriber: Downstream) {
         subscriber.receive(
-            subscription: LiveSubscription(poller, expected, makeTeller(), downstream: subscriber)
+            subscription: LiveSubscription(poller, expected, makeTransform(), downstream: subscriber)
         )
     }
 }

@@ -45,7 +45,7 @@ extension DataAPI {
         public var isComplete: Bool
         /// How many polls have found changes since this subscriber's previous value: more than 1 if the subscriber was
         /// slow.
-        public var looks: Int
+        public var polls: Int
         /// How the poll has detected changes; for ``LiveWatch/automatic``, the strategy that was chosen.
         public var watch: LiveWatch
     }

@@ -20,17 +20,17 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 
     /// The poll under way: when it began, why, and on which terms.
-    struct Look {
+    struct RunningPoll {
         let began: NIODeadline
         let origin: DataAPI.Freshness.Origin
-        let terms: LookTerms
+        let terms: PollTerms
     }
 
     final let lock = NIOLock()
     final var machine: PollerStateMachine
     /// The error of the last poll, if it failed.
     private(set) final var failure: FMRest.APIError?
-    private(set) final var look: Look?
+    private(set) final var running: RunningPoll?
     private final var wokenBy: DataAPI.Freshness.Origin?
     /// The ids of records written through the same database object since the poll under way began.
     private(set) final var overtaken: Set<Int> = []
@@ -38,7 +38,7 @@ class Poller: LiveObserver, @unchecked Sendable {
     private final var isThere: [Int: Bool] = [:]
     /// The number of logins at the last check whether the host still has the same file; `nil` when the check is due.
     private final var loginsWhenCompared: Int?
-    private final var turn: LookBudget.ID?
+    private final var turn: PollRateLimit.ID?
     private final var work: AnyCancellable?
     /// Counts the parts of polls: results of any but the latest are ignored.
     private final var lastWork = 0
@@ -63,8 +63,8 @@ class Poller: LiveObserver, @unchecked Sendable {
             PollerStateMachine.Settings(
                 shortest: TimeAmount(clamping: options.every.lowerBound),
                 longest: TimeAmount(clamping: options.every.upperBound),
-                linger: TimeAmount(clamping: options.linger),
-                patience: options.patience.map(TimeAmount.init(clamping:)),
+                gracePeriod: TimeAmount(clamping: options.gracePeriod),
+                retryTimeout: options.retryTimeout.map(TimeAmount.init(clamping:)),
                 answersWithin: layout.database.calls.options.timeouts.firstByte.map(TimeAmount.init(clamping:)),
                 givesUpAfter: TimeAmount(clamping: options.givesUpAfter),
                 restFactor: max(0, options.restFactor)
@@ -81,17 +81,17 @@ class Poller: LiveObserver, @unchecked Sendable {
     func forget(in tenure: Tenure) {}
 
     /// Begins a poll, which passes its publisher to ``run(_:_:)``.
-    func beginLook(_ terms: LookTerms) {}
+    func beginPoll(_ terms: PollTerms) {}
 
     /// Whether a record that a poll has not found still exists.
-    func isThere(_ id: Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+    func isThere(_ id: Int, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         Empty().eraseToAnyPublisher()
     }
 
     /// Accepts the findings of the poll. Returns a closure that notifies the subscribers.
     ///
     /// - Parameter gone: the confirmed removals, with their reasons.
-    func accept(_ look: Look, gone: [Int: DataAPI.RemovalReason]) -> () -> Void { {} }
+    func accept(_ poll: RunningPoll, gone: [Int: DataAPI.RemovalReason]) -> () -> Void { {} }
 
     /// Drops the findings of the poll. Called with the lock held; returns what must be released outside of it.
     func lockedLetGo() -> Any? { nil }
@@ -117,7 +117,7 @@ class Poller: LiveObserver, @unchecked Sendable {
     final func written(_ recordId: Int?) {
         act { _ in
             wokenBy = .ownWrite
-            if let recordId, look != nil { overtaken.insert(recordId) }
+            if let recordId, running != nil { overtaken.insert(recordId) }
             return ((), machine.woken())
         }
     }
@@ -180,12 +180,12 @@ class Poller: LiveObserver, @unchecked Sendable {
         switch action {
         case .takeTurn: takeTurn()
         case .giveUpTurn:
-            if let turn = lock.withLock({ turn.take() }) { server.looks.giveUp(turn) }
-        case .look: beginLook()
-        case .cancelLook: lock.withLock { lockedEndLook() }.work?.cancel()
+            if let turn = lock.withLock({ turn.take() }) { server.pollRateLimiter.giveUp(turn) }
+        case .poll: beginPoll()
+        case .cancelPoll: lock.withLock { lockedEndPoll() }.work?.cancel()
         case .confirm(let ids): confirm(ids)
         case .accept(let gone): accept(gone)
-        case .dismiss: endLook()
+        case .dismiss: endPoll()
         case .forget: forget(in: database.tenure)
         case .setAlarm(let instant):
             // The closure holds `self` strongly: until the alarm nothing else may hold the poller.
@@ -199,13 +199,13 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 
     private final func takeTurn() {
-        let id = server.looks.ask { [weak self] in self?.turnCame() }
+        let id = server.pollRateLimiter.ask { [weak self] in self?.turnCame() }
         let isWanted = lock.withLock {
             guard case .queued = machine.phase else { return false }
             turn = id
             return true
         }
-        if !isWanted { server.looks.giveUp(id) }
+        if !isWanted { server.pollRateLimiter.giveUp(id) }
     }
 
     private final func turnCame() {
@@ -230,19 +230,19 @@ class Poller: LiveObserver, @unchecked Sendable {
 
     // MARK: Polls
 
-    private final func beginLook() {
+    private final func beginPoll() {
         let tenure = database.tenure
         // Findings of another account cannot be continued.
         forget(in: tenure)
-        let meter = LookMeter(now: server.time.now) { [weak self] in self?.progressed($0) }
+        let meter = PollMeter(now: server.time.now) { [weak self] in self?.progressed($0) }
         let terms = lock.withLock {
-            let terms = LookTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
-            look = Look(began: server.time.now(), origin: wokenBy.take() ?? .poll, terms: terms)
+            let terms = PollTerms(tenure: tenure, limit: machine.patienceForAnswer.limit, meter: meter)
+            running = RunningPoll(began: server.time.now(), origin: wokenBy.take() ?? .poll, terms: terms)
             overtaken = []
             if failure != nil { loginsWhenCompared = nil }
             return terms
         }
-        beginLook(terms)
+        beginPoll(terms)
     }
 
     /// Asks whether the host has another file than the known one, such as a restored backup, if there was a login since
@@ -269,9 +269,9 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 
     /// A call of the poll under way has got its session, or has ended.
-    private final func progressed(_ meter: LookMeter) {
+    private final func progressed(_ meter: PollMeter) {
         act { now in
-            guard look?.terms.meter === meter else { return ((), []) }
+            guard running?.terms.meter === meter else { return ((), []) }
             // Two such events may arrive in any order, so the machine gets the current number.
             return ((), machine.progressed(calls: meter.calls, now))
         }
@@ -281,7 +281,7 @@ class Poller: LiveObserver, @unchecked Sendable {
         let options = database.calls.options
         guard let logger = options.logger ?? server.config.logger else { return }
         logger.warning(
-            "looks of a live query take the host so long that its pauses are longer than LiveOptions.every",
+            "polls of a live query take the host so long that its pauses are longer than LiveOptions.every",
             metadata: [
                 "database": "\(database.name)", "layout": "\(layoutName)",
                 "pause": "\(Duration.nanoseconds(rest.nanoseconds))",
@@ -291,7 +291,7 @@ class Poller: LiveObserver, @unchecked Sendable {
 
     /// Asks for records that a poll has not found.
     private final func confirm(_ ids: [Int]) {
-        guard let terms = lock.withLock({ look?.terms }) else { return }
+        guard let terms = lock.withLock({ running?.terms }) else { return }
         let answers = ids.publisher
             .setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { id in
@@ -357,27 +357,27 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 
     private final func accept(_ gone: [Int]) {
-        let (look, isThere) = lock.withLock {
+        let (poll, isThere) = lock.withLock {
             failure = nil
-            return (self.look, self.isThere)
+            return (running, self.isThere)
         }
-        guard let look else { return }
+        guard let poll else { return }
         // The account was replaced meanwhile: its findings cannot be used.
-        guard !look.terms.tenure.isOver else { return endLook() }
+        guard !poll.terms.tenure.isOver else { return endPoll() }
         var reasons: [Int: DataAPI.RemovalReason] = [:]
         for id in gone { reasons[id] = isThere[id].map { $0 ? .left : .deleted } ?? .unknown }
-        let tell = accept(look, gone: reasons)
-        endLook()
+        let tell = accept(poll, gone: reasons)
+        endPoll()
         tell()
     }
 
-    private final func endLook() { withExtendedLifetime(lock.withLock { lockedEndLook() }) {} }
+    private final func endPoll() { withExtendedLifetime(lock.withLock { lockedEndPoll() }) {} }
 
     /// Clears the state of the poll. Returns its publisher's subscription and its findings, which must be released
     /// outside of the lock.
-    private final func lockedEndLook() -> (work: AnyCancellable?, found: Any?) {
+    private final func lockedEndPoll() -> (work: AnyCancellable?, found: Any?) {
         defer {
-            look = nil
+            running = nil
             overtaken = []
             isThere = [:]
             work = nil
@@ -394,7 +394,7 @@ class Poller: LiveObserver, @unchecked Sendable {
         case .queued: .throttled
         case .looking, .confirming:
             .looking(
-                since: server.time.date(look?.began ?? server.time.now()),
+                since: server.time.date(running?.began ?? server.time.now()),
                 awaiting: machine.awaitsAnswerUntil == nil ? .session : .answer,
                 until: machine.awaitsAnswerUntil.map(server.time.date)
             )
@@ -411,7 +411,7 @@ class Poller: LiveObserver, @unchecked Sendable {
     }
 
     private final var lockedFailure: FMRest.APIError {
-        failure ?? FMRest.APIError(.noValue, reason: "The look came to nothing.")
+        failure ?? FMRest.APIError(.noValue, reason: "The poll has no result.")
     }
 }
 

@@ -11,8 +11,8 @@ struct PollerStateMachine {
     struct Settings: Equatable {
         var shortest: TimeAmount
         var longest: TimeAmount
-        var linger: TimeAmount
-        var patience: TimeAmount?
+        var gracePeriod: TimeAmount
+        var retryTimeout: TimeAmount?
         /// How long the program's calls wait for the first byte of an answer; `nil` for ever.
         var answersWithin: TimeAmount?
         /// How long the host must keep answering that the query cannot be answered before the query fails.
@@ -40,8 +40,8 @@ struct PollerStateMachine {
     enum Action: Equatable {
         case takeTurn
         case giveUpTurn
-        case look
-        case cancelLook
+        case poll
+        case cancelPoll
         /// Ask for these records one by one.
         case confirm([Int])
         /// Accept the poll's findings, and remove these of the records it has not found; the others stay until another
@@ -71,7 +71,7 @@ struct PollerStateMachine {
         var hasChanges = false
         /// Whether the findings are inconsistent: the table changed while it was read, so a record's absence proves
         /// nothing.
-        var isTorn = false
+        var isInconsistent = false
         /// Whether fewer records came than the host had counted, so that a record's absence needs a second poll.
         var isShort = false
         /// How long the host has worked, without the time the poll waited for a session.
@@ -115,10 +115,10 @@ struct PollerStateMachine {
     private var refusals = Refusals()
     private var hasToldOfRest = false
     /// Unconfirmed removals: the records that the previous poll has not found.
-    private var suspects: Set<Int>?
-    private var lingersUntil: NIODeadline?
+    private var unconfirmed: Set<Int>?
+    private var cachedUntil: NIODeadline?
     /// How many inconsistent polls there were in a row.
-    private var torn = 0
+    private var inconsistentPolls = 0
     /// When the alarm is set to ring; `nil` for none.
     private var alarm: NIODeadline?
 
@@ -142,7 +142,7 @@ struct PollerStateMachine {
     mutating func subscribed(_ now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         subscribers += 1
-        lingersUntil = nil
+        cachedUntil = nil
         if case .idle = phase { queue(&actions) }
         return settled(actions)
     }
@@ -150,13 +150,13 @@ struct PollerStateMachine {
     mutating func unsubscribed(_ now: NIODeadline) -> [Action] {
         subscribers -= 1
         guard subscribers == 0, phase != .ended else { return [] }
-        lingersUntil = now + settings.linger
+        cachedUntil = now + settings.gracePeriod
         isInsistedOn = false
         another = nil
         var actions: [Action] = []
         switch phase {
         case .queued: actions.append(.giveUpTurn)
-        case .looking, .confirming: actions.append(.cancelLook)
+        case .looking, .confirming: actions.append(.cancelPoll)
         case .idle, .waiting, .failing, .paused, .ended: break
         }
         phase = .idle
@@ -197,12 +197,12 @@ struct PollerStateMachine {
         backOff.reset()
         failingSince = nil
         refusals = Refusals()
-        suspects = nil
-        torn = 0
+        unconfirmed = nil
+        inconsistentPolls = 0
         hasUndelivered = false
         var actions: [Action] = []
         switch phase {
-        case .looking, .confirming: actions += [.cancelLook, .forget]
+        case .looking, .confirming: actions += [.cancelPoll, .forget]
         case .idle, .queued, .waiting, .failing, .paused, .ended: actions.append(.forget)
         }
         switch phase {
@@ -221,7 +221,7 @@ struct PollerStateMachine {
         another = nil
         awaited = nil
         longestWait = .zero
-        return settled([.look])
+        return settled([.poll])
     }
 
     /// A call of the poll has got its session, or has ended.
@@ -256,7 +256,7 @@ struct PollerStateMachine {
         awaited = nil
     }
 
-    mutating func looked(_ outcome: Outcome, _ now: NIODeadline, jitter: Double) -> [Action] {
+    mutating func polled(_ outcome: Outcome, _ now: NIODeadline, jitter: Double) -> [Action] {
         guard case .looking = phase else { return [] }
         var actions: [Action] = []
         endWait(now)
@@ -265,9 +265,9 @@ struct PollerStateMachine {
         refusals = Refusals()
         backOff.reset()
         let work = outcome.work
-        if outcome.isTorn {
-            torn += 1
-            if torn < 3 {
+        if outcome.isInconsistent {
+            inconsistentPolls += 1
+            if inconsistentPolls < 3 {
                 actions.append(.dismiss)
                 queue(&actions)
             } else {
@@ -276,9 +276,9 @@ struct PollerStateMachine {
             }
             return settled(actions)
         }
-        torn = 0
+        inconsistentPolls = 0
         guard !outcome.missing.isEmpty else {
-            suspects = nil
+            unconfirmed = nil
             accept(removing: [], hasChanges: outcome.hasChanges, after: work, now, jitter, &actions)
             return settled(actions)
         }
@@ -286,14 +286,14 @@ struct PollerStateMachine {
         if outcome.missing.count <= settings.singles, isPlausible {
             phase = .confirming
             actions.append(.confirm(outcome.missing))
-        } else if let suspects {
-            let open = Set(outcome.missing).subtracting(suspects)
-            self.suspects = open.isEmpty ? nil : open
+        } else if let unconfirmed {
+            let open = Set(outcome.missing).subtracting(unconfirmed)
+            self.unconfirmed = open.isEmpty ? nil : open
             if !open.isEmpty { another = another ?? .news }
-            let gone = outcome.missing.filter(suspects.contains)
+            let gone = outcome.missing.filter(unconfirmed.contains)
             accept(removing: gone, hasChanges: true, after: work, now, jitter, &actions)
         } else {
-            suspects = Set(outcome.missing)
+            unconfirmed = Set(outcome.missing)
             actions.append(.dismiss)
             queue(&actions)
         }
@@ -310,7 +310,7 @@ struct PollerStateMachine {
     ) {
         let (missing, count) = (outcome.missing, outcome.missing.count)
         guard count > 0 else {
-            torn = 0
+            inconsistentPolls = 0
             return accept(removing: [], after: outcome.work, now, jitter, &actions)
         }
         let first = Int(jitter * Double(count)) % count
@@ -333,9 +333,9 @@ struct PollerStateMachine {
         guard case .confirming = phase else { return [] }
         var actions: [Action] = []
         endWait(now)
-        suspects = nil
-        if torn > 0 {
-            torn = 0
+        unconfirmed = nil
+        if inconsistentPolls > 0 {
+            inconsistentPolls = 0
             accept(removing: deleted, after: work, now, jitter, &actions)
         } else {
             accept(removing: deleted + left, hasChanges: true, after: work, now, jitter, &actions)
@@ -348,11 +348,11 @@ struct PollerStateMachine {
         awaited = nil
         // Records missing from the next poll may be missing for another reason, so the unconfirmed removals no longer
         // count.
-        suspects = nil
+        unconfirmed = nil
         if failure == .silence { patienceForAnswer.wasTooShort() }
         let since = failingSince ?? now
         failingSince = since
-        let isImpatient = settings.patience.map { now - since >= $0 } ?? false
+        let isImpatient = settings.retryTimeout.map { now - since >= $0 } ?? false
         let hasHeld = refusals.failed(failure == .refusal, now, givesUpAfter: settings.givesUpAfter)
         if failure == .final || hasHeld || isImpatient {
             phase = .ended
@@ -374,14 +374,14 @@ struct PollerStateMachine {
         alarm = nil
         if overdue(now) != nil {
             limitOfAnswer.wasTooShort(patienceForAnswer)
-            return [.cancelLook] + failed(.silence, now, jitter: jitter)
+            return [.cancelPoll] + failed(.silence, now, jitter: jitter)
         }
         var actions: [Action] = []
         switch phase {
         case .waiting(let until) where until <= now, .failing(let until) where until <= now: queue(&actions)
         case .idle:
-            if let end = lingersUntil, end <= now, subscribers == 0 {
-                lingersUntil = nil
+            if let end = cachedUntil, end <= now, subscribers == 0 {
+                cachedUntil = nil
                 actions.append(.drop)
             }
         default: break
@@ -447,7 +447,7 @@ struct PollerStateMachine {
             switch phase {
             case .waiting(let until), .failing(let until): until
             case .looking, .confirming: awaited?.until
-            case .idle: lingersUntil
+            case .idle: cachedUntil
             case .queued, .paused, .ended: nil
             }
         guard due != alarm else { return actions }
@@ -508,14 +508,14 @@ private struct LimitOfAnswer {
     /// Even over slow connections nothing takes a day.
     private static let most = TimeAmount.hours(24)
 
-    init(_ patience: PatienceForAnswer) {
-        least = Self.times(3, patience.least)
+    init(_ retryTimeout: PatienceForAnswer) {
+        least = Self.times(3, retryTimeout.least)
         limit = least
     }
 
-    func limit(_ patience: PatienceForAnswer) -> TimeAmount { max(limit, Self.times(3, patience.limit)) }
+    func limit(_ retryTimeout: PatienceForAnswer) -> TimeAmount { max(limit, Self.times(3, retryTimeout.limit)) }
 
-    mutating func wasTooShort(_ patience: PatienceForAnswer) { limit = Self.times(2, limit(patience)) }
+    mutating func wasTooShort(_ retryTimeout: PatienceForAnswer) { limit = Self.times(2, limit(retryTimeout)) }
 
     mutating func wasEnough(for wait: TimeAmount) { limit = max(least, Self.times(4, wait)) }
 

@@ -24,7 +24,7 @@ extension DataAPI.Layout {
             .map { metadata in
                 ModelFields(record).drift(from: name, showing: metadata.fieldMetaData.map(\.name), keys: keys)
             }
-            .handedOver(to: isolation, by: database)
+            .delivered(on: isolation, by: database)
     }
 
     /// Whether the layout has all fields of a record type: a check that a program may make when it starts.
@@ -45,6 +45,6 @@ extension DataAPI.Layout {
         _ record: R.Type,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Bool, FMRest.APIError> where R.CodingKeys: CaseIterable {
-        drift(of: record, isolation: nil).map(\.missing.isEmpty).handedOver(to: isolation, by: database)
+        drift(of: record, isolation: nil).map(\.missing.isEmpty).delivered(on: isolation, by: database)
     }
 }

@@ -53,8 +53,8 @@ final class ModelWatch: @unchecked Sendable {
     ///   - names: the names of its fields; called only if this layout was not compared with this type yet.
     ///   - tenure: the tenure of the account that read it.
     ///   - logger: the call's logger; `nil` for the configuration's.
-    func look(
-        at names: () -> [String],
+    func compare(
+        names: () -> [String],
         of layout: String,
         as type: Any.Type,
         in tenure: Tenure? = nil,
@@ -121,7 +121,7 @@ extension Logger {
 }
 
 /// The comparison for the first record of one answer.
-struct ModelGlance: Sendable {
+struct ModelComparison: Sendable {
     fileprivate let sight: ModelSight
     fileprivate let layout: String
     fileprivate let logger: Logger?
@@ -129,16 +129,16 @@ struct ModelGlance: Sendable {
     /// Compares a record before it is decoded, because decoding may fail when a field is missing.
     ///
     /// - Parameter record: a context with the record on its tape.
-    func look(at record: DecodingContext, as type: Any.Type) {
-        sight.watch.look(at: { record.fieldNames }, of: layout, as: type, in: sight.tenure, logger: logger)
+    func compare(record: DecodingContext, as type: Any.Type) {
+        sight.watch.compare(names: { record.fieldNames }, of: layout, as: type, in: sight.tenure, logger: logger)
     }
 }
 
 extension DataAPIRequest {
     /// The comparison for the answer; `nil` when it is not configured.
-    var modelGlance: ModelGlance? {
+    var modelComparison: ModelComparison? {
         guard let sight = context.models, let layout = responseLayout ?? layout else { return nil }
-        return ModelGlance(sight: sight, layout: layout, logger: context.logger)
+        return ModelComparison(sight: sight, layout: layout, logger: context.logger)
     }
 }
 

@@ -16,7 +16,7 @@ extension DataAPI.FoundSet {
             return PagesPublisher<Record>(
                 strategy: mode.strategy,
                 sizes: tenure.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
-                isPoll: layout.layout.database.calls.options.look != nil,
+                isPoll: layout.layout.database.calls.options.pollMeter != nil,
                 fetch: { found.answer(to: $0, mode) },
                 log: { layout.layout.logDrift($0) },
                 error: { FMRest.APIError($0, mode.key, of: layout.layout) }

@@ -63,7 +63,7 @@ extension DataAPI {
         /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var pages: AnyPublisher<RecordPage<R>, FMRest.APIError> {
             arrivingPages.map { RecordPage(records: $0.items, progress: $0.progress) }
-                .handedOver(to: isolation, by: database)
+                .delivered(on: isolation, by: database)
         }
 
         /// The same records, with a function that is called with the progress of each page.

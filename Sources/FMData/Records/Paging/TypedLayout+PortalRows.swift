@@ -31,7 +31,7 @@ extension DataAPI.TypedLayout {
         progress: (@Sendable (DataAPI.PagingProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Row, FMRest.APIError> {
-        let recordId = GivenNumber(id: recordId)
+        let recordId = LenientInt(id: recordId)
         let pages: AnyPublisher<ItemPage<Row>, FMRest.APIError> = pages(of: recordId, name, pageSize)
         return AnyPublisher(pages.reporting(to: progress).items(for: isolation, by: layout.database))
     }
@@ -62,7 +62,7 @@ extension DataAPI.TypedLayout {
     }
 
     private func pages<Row: DataAPIPortalRecord>(
-        of recordId: GivenNumber,
+        of recordId: LenientInt,
         _ portal: String,
         _ pageSize: Int?
     ) -> AnyPublisher<ItemPage<Row>, FMRest.APIError> {
@@ -87,7 +87,7 @@ extension DataAPI.TypedLayout {
 extension DataAPI.Layout {
     /// Reads the rows of one page of a portal. Nothing is read of the record's fields and other portals.
     fileprivate func rows<Row: DataAPIPortalRecord>(
-        of recordId: GivenNumber,
+        of recordId: LenientInt,
         _ portal: String,
         _ question: PageQuestion
     ) -> AnyPublisher<FetchedPage<Row>, FMRest.APIError> {

@@ -46,7 +46,7 @@ extension Publisher where Failure == FMRest.APIError {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
         joined(Joining(children: children, parentKey: key, childKey: field), groupSize)
-            .handedOver(to: isolation, by: children.layout.layout.database)
+            .delivered(on: isolation, by: children.layout.layout.database)
     }
 
     /// Publishes each value with the records of a layout that belong to it; see
@@ -82,7 +82,7 @@ extension Publisher where Failure == FMRest.APIError {
     ) -> AnyPublisher<DataAPI.JoinedOne<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
         joined(Joining(children: children, parentKey: key, childKey: field), groupSize)
             .map { DataAPI.JoinedOne(parent: $0.parent, child: $0.children.first, hasDrifted: $0.hasDrifted) }
-            .handedOver(to: isolation, by: children.layout.layout.database)
+            .delivered(on: isolation, by: children.layout.layout.database)
     }
 
     /// Publishes each value with the one record of a layout that belongs to it; see
@@ -113,7 +113,7 @@ extension Publisher where Failure == FMRest.APIError {
                     groupSize: Swift.min(groupSize, DataAPI.Find.defaultMaximumRequests),
                     concurrency: Swift.min(2, database.concurrentCalls)
                 ),
-                turn: { database.server.giveTurn(to: $0) },
+                turn: { database.server.yield(to: $0) },
                 work: { joining.pairs(of: $0) }
             )
             .eraseToAnyPublisher()

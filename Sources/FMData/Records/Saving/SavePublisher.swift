@@ -11,7 +11,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
     enum Source: Sendable {
         case draft(DataAPI.Draft<R>)
         /// A closure that changes the record as it is read.
-        case edit(GivenNumber, @Sendable (inout DataAPI.Draft<R>) throws -> Void)
+        case edit(LenientInt, @Sendable (inout DataAPI.Draft<R>) throws -> Void)
     }
 
     let layout: DataAPI.TypedLayout<R>
@@ -26,9 +26,9 @@ struct SavePublisher<R: RecordFields>: Publisher {
         subscriber.receive(subscription: SaveSubscription(self, downstream: subscriber))
     }
 
-    fileprivate var recordId: GivenNumber {
+    fileprivate var recordId: LenientInt {
         switch source {
-        case .draft(let draft): GivenNumber(draft.recordId)
+        case .draft(let draft): LenientInt(draft.recordId)
         case .edit(let recordId, _): recordId
         }
     }
@@ -40,7 +40,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
         settings.runsScripts = script?.runsScripts == true
         if case .edit = source { settings.isMadeAnew = true }
         // Do not wait a second time for what the layout's own policy has given up.
-        if layout.layout.database.calls.options.retryPolicy != nil { settings.patience = .zero }
+        if layout.layout.database.calls.options.retryPolicy != nil { settings.retryTimeout = .zero }
         return SaveStateMachine(settings)
     }
 }

@@ -72,7 +72,7 @@ struct SaveStateMachine {
         var refreshes = false
         var runsScripts = false
         /// How long one save retries during temporary states.
-        var patience = TimeAmount.seconds(30)
+        var retryTimeout = TimeAmount.seconds(30)
     }
 
     /// How often one save merges, or makes its change anew.
@@ -104,7 +104,7 @@ struct SaveStateMachine {
     /// Whether the record has other changes than the wanted ones.
     private var hasMerged = false
     private var conflict: DataAPI.SaveConflict
-    private var patienceEnds: NIODeadline?
+    private var retryEnd: NIODeadline?
     private var passingPause = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
     private var roundPause = BackOff(minimum: .milliseconds(100), maximum: .seconds(1))
     /// The conflicts that the policy has settled.
@@ -179,8 +179,8 @@ struct SaveStateMachine {
 
     /// The pause before the next retry; `nil` after the retry timeout.
     private mutating func pause(jitter: Double, now: NIODeadline, deadline: NIODeadline?) -> TimeAmount? {
-        let end = patienceEnds ?? now + settings.patience
-        patienceEnds = end
+        let end = retryEnd ?? now + settings.retryTimeout
+        retryEnd = end
         let pause = passingPause.next(jitter: jitter)
         return now + pause <= min(end, deadline ?? end) ? pause : nil
     }

@@ -57,7 +57,7 @@ extension DataAPI.TypedLayout {
             save.refreshes = refreshing
             save.script = script
         }
-        .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     /// Reads a record, changes it and writes the differences.
@@ -96,11 +96,11 @@ extension DataAPI.TypedLayout {
         isolation: (any Actor)? = #isolation,
         _ change: @escaping @Sendable (inout DataAPI.Draft<R>) throws -> Void
     ) -> AnyPublisher<DataAPI.Saved<R>, FMRest.APIError> {
-        saving(.edit(GivenNumber(id: recordId), change)) { save in
+        saving(.edit(LenientInt(id: recordId), change)) { save in
             save.refreshes = refreshing
             save.script = script
         }
-        .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     func saving(

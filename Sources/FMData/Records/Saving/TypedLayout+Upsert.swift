@@ -113,7 +113,7 @@ extension DataAPI.TypedLayout {
             for: DataAPI.CreateResponse.self,
             layout.database.calls
         )
-        .handedOver(to: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
     }
 
     /// - Parameters:
@@ -154,7 +154,7 @@ extension DataAPI.TypedLayout {
         let found = find(DataAPI.FindField(named: key.field) == key.value).part(limit: OtherMatches.mostLookedAt)
             .map { $0?.data ?? [] }
             .eraseToAnyPublisher()
-        return layout.repeating(found, until: time.patienceEnds)
+        return layout.repeating(found, until: time.retryEnd)
             .tryMap { records in
                 try KeyMatches(
                     records.map {
@@ -235,7 +235,7 @@ private struct UpsertKey {
 
 /// How long an upsert may wait.
 private struct UpsertTime {
-    let patienceEnds: NIODeadline
+    let retryEnd: NIODeadline
     let deadline: NIODeadline?
 
     init(of layout: DataAPI.Layout) {
@@ -243,13 +243,13 @@ private struct UpsertTime {
         let now = layout.database.server.time.now()
         deadline = calls.clock?.deadline(from: now)
         // Do not wait a second time for what the layout's own policy has given up.
-        let end = calls.options.retryPolicy == nil ? now + BatchStateMachine.Settings().patience : now
-        patienceEnds = min(end, deadline ?? end)
+        let end = calls.options.retryPolicy == nil ? now + BatchStateMachine.Settings().retryTimeout : now
+        retryEnd = min(end, deadline ?? end)
     }
 
     func settings(at now: NIODeadline) -> BatchStateMachine.Settings {
         var settings = BatchStateMachine.Settings()
-        settings.patience = max(.zero, patienceEnds - now)
+        settings.retryTimeout = max(.zero, retryEnd - now)
         settings.deadline = deadline
         return settings
     }

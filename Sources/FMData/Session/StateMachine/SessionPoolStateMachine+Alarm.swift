@@ -62,14 +62,14 @@ extension SessionPoolStateMachine {
         }
         if let first = queue.first, isShutOut { note(first.since + settings.fullHostTime) }
         let trimTime = lastingCount > 1 ? min(settings.trimTime, settings.idleTime) : settings.idleTime
-        let keeper = keeper?.id
+        let reservedSession = reservedSession?.id
         for session in sessions {
             switch session.phase {
             case .opening(_, let abandoned), .visiting(let abandoned):
                 if let abandoned { note(abandoned) }
             case .idle:
                 if session.owner == .stranger { break }
-                note(session.lastUse + (session.id == keeper ? settings.idleTime : trimTime))
+                note(session.lastUse + (session.id == reservedSession ? settings.idleTime : trimTime))
             case .leased:
                 if let forced { note(forced) }
             case .loggingOut(let until, let again):

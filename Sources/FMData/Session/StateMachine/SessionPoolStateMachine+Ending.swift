@@ -18,10 +18,10 @@ extension SessionPoolStateMachine {
         isShutDown = true
         var actions: [Action] = queue.removeAll().map { .refuse($0.id, .isShutDown) }
         let time = settings.shutdownTime
-        let patience = max(time - settings.logOutTime, .nanoseconds(time.nanoseconds / 2))
+        let giveUpTime = max(time - settings.logOutTime, .nanoseconds(time.nanoseconds / 2))
         let id = nextEnding()
         endings.append(
-            Ending(id: id, kind: .shutdown(forced: now + patience, deadline: now + time), after: newestLease)
+            Ending(id: id, kind: .shutdown(forced: now + giveUpTime, deadline: now + time), after: newestLease)
         )
         for index in sessions.indices { abandon(index, now) }
         settle(now, &actions)
@@ -111,12 +111,12 @@ extension SessionPoolStateMachine {
         if isAsked, settings.hasStore, storeIsUntouched {
             // A session that only the store knows is closed as well.
             let id = nextSession()
-            let patience = now + settings.logOutTime
+            let giveUpTime = now + settings.logOutTime
             sessions.append(
                 Session(
                     id: id,
                     owner: .pool,
-                    phase: .opening(.load, abandoned: patience),
+                    phase: .opening(.load, abandoned: giveUpTime),
                     isEnding: true,
                     lastUse: now
                 )

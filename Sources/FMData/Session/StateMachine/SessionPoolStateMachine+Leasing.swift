@@ -12,17 +12,17 @@ extension SessionPoolStateMachine {
     ) -> (answer: Answer, actions: [Action]) {
         if isShutDown { return (.refused(.isShutDown), []) }
         if let callDeadline, callDeadline <= now { return (.refused(.callDeadlinePassed), []) }
-        if purpose == .pinned, keeper != nil, settings.maximumSessions == 1 {
+        if purpose == .pinned, reservedSession != nil, settings.maximumSessions == 1 {
             return (.refused(.onlySessionIsKept), [])
         }
-        let patience = now + settings.waitingTime
-        let isCallNearer = callDeadline.map { $0 < patience } ?? false
+        let giveUpTime = now + settings.waitingTime
+        let isCallNearer = callDeadline.map { $0 < giveUpTime } ?? false
         let entry = LeaseQueue.Entry(
             id: nextLease(),
             purpose: purpose,
             goodSince: purpose == .replay ? epoch : TokenEpoch(tick: 0),
             since: now,
-            deadline: min(callDeadline ?? patience, patience),
+            deadline: min(callDeadline ?? giveUpTime, giveUpTime),
             limit: isCallNearer ? .call : .pool
         )
         if queue.isEmpty, let place = idle.lastIndex(where: { isFit($0, for: entry) && !isExpired($0, now: now) }) {
@@ -45,14 +45,14 @@ extension SessionPoolStateMachine {
     }
 
     /// The reserved session, to which requests are confined.
-    var keeper: Session? {
+    var reservedSession: Session? {
         kept.flatMap { token in sessions.first { $0.token == token && $0.isOpen } }
     }
 
     /// The session that has been idle for the longest time, except the reserved one.
     func longestIdle(where isMeant: (SessionID) -> Bool = { _ in true }) -> SessionID? {
-        let keeper = keeper?.id
-        return idle.first { $0 != keeper && isMeant($0) }
+        let reservedSession = reservedSession?.id
+        return idle.first { $0 != reservedSession && isMeant($0) }
     }
 
     /// Withdraws a request. Has no effect if it was answered already.
@@ -120,7 +120,7 @@ extension SessionPoolStateMachine {
         while place >= 0, !queue.isEmpty {
             let id = idle[place]
             let entry =
-                queue.first { $0.purpose != .look && isFit(id, for: $0) } ?? queue.first { isFit(id, for: $0) }
+                queue.first { $0.purpose != .poll && isFit(id, for: $0) } ?? queue.first { isFit(id, for: $0) }
             if let entry {
                 _ = queue.remove(entry.id)
                 idle.remove(at: place)
@@ -198,11 +198,12 @@ extension SessionPoolStateMachine {
 
     private func isFit(_ id: SessionID, for entry: LeaseQueue.Entry) -> Bool {
         guard let index = index(of: id), !sessions[index].isEnding else { return false }
-        let keeper = keeper?.id
+        let reservedSession = reservedSession?.id
         switch entry.purpose {
-        case .request, .look: return keeper == nil || keeper == id
-        case .replay: return (keeper == nil || keeper == id) && sessions[index].goodAsOf >= entry.goodSince
-        case .pinned: return keeper != id && sessions[index].owner != .store
+        case .request, .poll: return reservedSession == nil || reservedSession == id
+        case .replay:
+            return (reservedSession == nil || reservedSession == id) && sessions[index].goodAsOf >= entry.goodSince
+        case .pinned: return reservedSession != id && sessions[index].owner != .store
         }
     }
 }

@@ -124,8 +124,8 @@ extension SessionPoolStateMachine {
     var nextGrowth: NIODeadline? {
         guard let entry = firstUnmet, !isPausing, mayOpenOneMore else { return nil }
         guard activeCount < settings.maximumSessions || longestIdle() != nil else { return nil }
-        let keeper = keeper?.id
-        let mayComeBack = sessions.contains { $0.isLeased && $0.id != keeper }
+        let reservedSession = reservedSession?.id
+        let mayComeBack = sessions.contains { $0.isLeased && $0.id != reservedSession }
         guard entry.purpose != .replay, mayComeBack else { return entry.since }
         return pressure.reaches(growthTime)
     }
@@ -146,10 +146,10 @@ extension SessionPoolStateMachine {
     }
 
     mutating func abandon(_ index: Int, _ now: NIODeadline) {
-        let patience = now + settings.abandonedTime
+        let giveUpTime = now + settings.abandonedTime
         switch sessions[index].phase {
-        case .opening(let stage, nil): sessions[index].phase = .opening(stage, abandoned: patience)
-        case .visiting(nil): sessions[index].phase = .visiting(abandoned: patience)
+        case .opening(let stage, nil): sessions[index].phase = .opening(stage, abandoned: giveUpTime)
+        case .visiting(nil): sessions[index].phase = .visiting(abandoned: giveUpTime)
         case .opening, .visiting, .idle, .leased, .loggingOut: break
         }
     }
@@ -157,13 +157,13 @@ extension SessionPoolStateMachine {
     /// The number of waiting requests that no login under way will serve and another session could. While a session is
     /// reserved, only requests for a session of their own count.
     private var unmetCount: Int {
-        (keeper == nil ? queue.count : queue.pinnedCount) - sessions.count(where: \.isOpeningForSomebody)
+        (reservedSession == nil ? queue.count : queue.pinnedCount) - sessions.count(where: \.isOpeningForSomebody)
     }
 
     private var firstUnmet: LeaseQueue.Entry? {
         let missing = unmetCount
         if missing <= 0 { return nil }
-        if keeper == nil { return queue.entry(at: queue.count - missing) }
+        if reservedSession == nil { return queue.entry(at: queue.count - missing) }
         return queue.pinnedEntry(at: queue.pinnedCount - missing)
     }
 

@@ -3,7 +3,7 @@ import NIOCore
 // Sessions that come from outside: by an external login, or with a token that the program supplies.
 extension SessionPoolStateMachine {
     /// An external login begins, which will bring its session. Returns `nil` after a shutdown.
-    mutating func visit(now: NIODeadline) -> (id: SessionID?, actions: [Action]) {
+    mutating func logInExternally(now: NIODeadline) -> (id: SessionID?, actions: [Action]) {
         if isShutDown { return (nil, []) }
         let id = nextSession()
         sessions.append(Session(id: id, owner: .pool, phase: .visiting(abandoned: nil), lastUse: now))
@@ -32,17 +32,17 @@ extension SessionPoolStateMachine {
     /// out like the others; without, it is used until the server refuses it.
     ///
     /// - Parameters:
-    ///   - visit: the external login that brought it. If that was abandoned, the session is logged out.
+    ///   - externalLogin: the external login that brought it. If that was abandoned, the session is logged out.
     ///   - isOutOfDate: whether its account has been replaced since.
     mutating func adopt(
         isOwned: Bool,
-        from visit: SessionID? = nil,
+        from externalLogin: SessionID? = nil,
         isOutOfDate: Bool = false,
         now: NIODeadline
     ) -> (token: TokenEpoch, isWanted: Bool, actions: [Action]) {
         var actions: [Action] = []
-        if let visit {
-            guard let index = index(of: visit) else { return (logOutStray(now, &actions), false, actions) }
+        if let externalLogin {
+            guard let index = index(of: externalLogin) else { return (logOutStray(now, &actions), false, actions) }
             guard sessions[index].phase == .visiting(abandoned: nil), !isOutOfDate else {
                 // The session ends in the place of its login, so that a shutdown waits for it.
                 let token = receiveToken(index, now: now)

@@ -45,7 +45,7 @@ struct SessionPoolStateMachine {
     var loginTime = TimeAmount.zero
     /// How long requests have waited that one more session would have served.
     var pressure = WaitingPressure()
-    /// The token of the reserved session, to which requests are confined; see ``keeper``.
+    /// The token of the reserved session, to which requests are confined; see ``reservedSession``.
     var kept: TokenEpoch?
     /// The token that the owner was told last.
     var shown: TokenEpoch?
@@ -234,7 +234,7 @@ extension SessionPoolStateMachine {
         case loginFailed
         /// The server refuses the tokens that it gives, so there is no login for some time.
         case tokensRefused
-        /// The request needs a session of its own, and the only one is the ``SessionPoolStateMachine/keeper``.
+        /// The request needs a session of its own, and the only one is the ``SessionPoolStateMachine/reservedSession``.
         case onlySessionIsKept
         /// The request was made as an account that has been replaced.
         case credentialsReplaced

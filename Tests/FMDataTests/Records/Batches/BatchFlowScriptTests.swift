@@ -118,7 +118,7 @@ import Testing
 
     @Test func upsertsOfOneKeyFollowEachOther() {
         var script = BatchScript()
-        expectNoDifference(script.receive(.upsert("a"), .upsert("a"), .upsert("b")), [.look(0), .look(2)])
+        expectNoDifference(script.receive(.upsert("a"), .upsert("a"), .upsert("b")), [.view(0), .view(2)])
     }
 
     // MARK: Order
@@ -189,7 +189,7 @@ import Testing
         let attempt = BatchStateMachine.Note.attempt(over: nil)
         expectNoDifference(
             script.receive(.create, .upsert("a"), .upsert("b")),
-            [.note(0, attempt), .look(1), .look(2)]
+            [.note(0, attempt), .view(1), .view(2)]
         )
         // Row 1 was looked up and its attempt is being noted, but it is not sent yet.
         expectNoDifference(script.foundNothing(1), [.note(1, attempt)])
@@ -213,7 +213,7 @@ import Testing
         _ = script.foundNothing(0)
         _ = script.noted(1)
         expectNoDifference(script.ring(), [])
-        expectNoDifference(script.trouble(1, .passing), [.note(1, .withdrawn), .look(0)])
+        expectNoDifference(script.trouble(1, .passing), [.note(1, .withdrawn), .view(0)])
         script.machine.journalFailed()
         expectNoDifference(script.steps(), [.stop(by: .journal), .failed(1)])
         expectNoDifference(script.foundNothing(0), [.skipped(0)])
@@ -225,7 +225,7 @@ import Testing
         var script = BatchScript {
             $0.concurrency = 1
             $0.isJournalled = true
-            $0.patience = .zero
+            $0.retryTimeout = .zero
         }
         _ = script.receive(.upsert())
         expectNoDifference(
@@ -235,7 +235,7 @@ import Testing
         _ = script.noted(0)
         expectNoDifference(
             script.trouble(0, .modIdMismatch),
-            [.note(0, .withdrawn), .failed(0, .outOfPatience)]
+            [.note(0, .withdrawn), .failed(0, .retryTimedOut)]
         )
     }
 

@@ -101,7 +101,7 @@ import Testing
 
     @Test func anUpsertLooksFirstAndThenMakesOrEdits() {
         var script = BatchScript()
-        expectNoDifference(script.receive(.upsert("a"), .upsert("b"), .upsert("c")), [.look(0), .look(1), .look(2)])
+        expectNoDifference(script.receive(.upsert("a"), .upsert("b"), .upsert("c")), [.view(0), .view(1), .view(2)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
         expectNoDifference(script.created(0), [.made(0)])
         expectNoDifference(script.found(1, modId: 4), [.write(1, over: 7, modId: 4)])
@@ -118,7 +118,7 @@ import Testing
         _ = script.receive(.upsert())
         _ = script.found(0, modId: 4)
         expectNoDifference(script.trouble(0, trouble), [])
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
     }
 
@@ -126,7 +126,7 @@ import Testing
         var script = BatchScript()
         _ = script.receive(.upsert())
         _ = script.foundNothing(0)
-        expectNoDifference(script.trouble(0, .notUnique), [.look(0)])
+        expectNoDifference(script.trouble(0, .notUnique), [.view(0)])
         expectNoDifference(script.found(0, modId: 0), [.write(0, over: 7)])
     }
 
@@ -134,7 +134,7 @@ import Testing
         var script = BatchScript()
         _ = script.receive(.upsert())
         _ = script.foundNothing(0)
-        expectNoDifference(script.trouble(0, .notUnique), [.look(0)])
+        expectNoDifference(script.trouble(0, .notUnique), [.view(0)])
         expectNoDifference(script.foundNothing(0), [.failed(0)])
     }
 
@@ -143,6 +143,6 @@ import Testing
         _ = script.receive(.upsert("a"), .upsert("b"))
         expectNoDifference(script.trouble(0, .refused), [.failed(0)])
         expectNoDifference(script.trouble(1, .busy), [])
-        expectNoDifference(script.ring(), [.look(1)])
+        expectNoDifference(script.ring(), [.view(1)])
     }
 }

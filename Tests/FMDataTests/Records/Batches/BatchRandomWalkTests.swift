@@ -36,7 +36,7 @@ private struct BatchModel {
     private var running: [Int: Machine.Work] = [:]
     private var outcomes: [Int: Machine.Outcome] = [:]
     private var published: [Int] = []
-    private var lastOfLane: [Machine.Lane: Int] = [:]
+    private var lastOfLane: [Machine.SerialKey: Int] = [:]
     private var demand = 0
     private var demanded = 0
     private var asked = 0
@@ -224,10 +224,10 @@ private struct BatchModel {
             case .start(let index, let work):
                 rule(running.count < machine.settings.concurrency, "no more calls than allowed")
                 rule(outcomes[index] == nil, "\(index) has no outcome yet")
-                if let lane = tasks[index].lane {
-                    rule(lastOfLane[lane] ?? -1 <= index, "\(index) in the order of its lane")
-                    rule(!running.keys.contains { tasks[$0].lane == lane }, "\(index) alone in its lane")
-                    lastOfLane[lane] = index
+                if let serialKey = tasks[index].serialKey {
+                    rule(lastOfLane[serialKey] ?? -1 <= index, "\(index) in the order of its serialKey")
+                    rule(!running.keys.contains { tasks[$0].serialKey == serialKey }, "\(index) alone in its serialKey")
+                    lastOfLane[serialKey] = index
                 }
                 running[index] = work
             case .ask(let count):
@@ -261,6 +261,6 @@ private struct BatchModel {
 }
 
 extension BatchStateMachine.Task {
-    fileprivate var recordId: Int? { if case .record(let id) = lane { id } else { nil } }
-    fileprivate var number: Int? { if case .key(let key) = lane { Int(key) } else { nil } }
+    fileprivate var recordId: Int? { if case .record(let id) = serialKey { id } else { nil } }
+    fileprivate var number: Int? { if case .key(let key) = serialKey { Int(key) } else { nil } }
 }

@@ -105,11 +105,11 @@ extension BatchStateMachine.Task {
     static let createWithKey = Self(kind: .create(hasKey: true))
 
     static func edit(_ recordId: Int = 7, base: Int? = nil) -> Self {
-        Self(kind: .edit(base: base), lane: .record(recordId))
+        Self(kind: .edit(base: base), serialKey: .record(recordId))
     }
 
-    static func delete(_ recordId: Int = 7) -> Self { Self(kind: .delete, lane: .record(recordId)) }
-    static func upsert(_ key: String = "a") -> Self { Self(kind: .upsert, lane: .key(key)) }
+    static func delete(_ recordId: Int = 7) -> Self { Self(kind: .delete, serialKey: .record(recordId)) }
+    static func upsert(_ key: String = "a") -> Self { Self(kind: .upsert, serialKey: .key(key)) }
 
     /// The same row in a later run, in which it may have been carried out already.
     var perhapsDone: Self {
@@ -137,7 +137,7 @@ extension BatchStateMachine.Step {
         .start(index, .write(over: recordId.map { WrittenVersion(recordId: $0, modId: modId) }))
     }
 
-    static func look(_ index: Int) -> Self { .start(index, .lookUp) }
+    static func view(_ index: Int) -> Self { .start(index, .lookUp) }
     static func failed(_ index: Int, _ failure: BatchStateMachine.Failure = .lastError) -> Self {
         .publish(index, .failed(failure))
     }

@@ -17,7 +17,7 @@ import Testing
     @Test func aCreateThatWasCarriedOutIsFoundByItsKey() {
         var script = BatchScript()
         _ = script.receive(.createWithKey)
-        expectNoDifference(script.trouble(0, .answerLost), [.look(0)])
+        expectNoDifference(script.trouble(0, .answerLost), [.view(0)])
         expectNoDifference(script.found(0, modId: 0), [.publish(0, .created(recordId: 7, modId: 0))])
     }
 
@@ -28,7 +28,7 @@ import Testing
         expectNoDifference(script.foundNothing(0), [])
         // The second lookup comes when the host can no longer be working on the first attempt.
         expectNoDifference(script.untilAlarm, .seconds(30))
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
         expectNoDifference(script.created(0), [.made(0)])
     }
@@ -38,7 +38,7 @@ import Testing
         _ = script.receive(.createWithKey)
         _ = script.trouble(0, .answerLost)
         _ = script.foundNothing(0)
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.found(0, modId: 1), [.publish(0, .created(recordId: 7, modId: 1))])
     }
 
@@ -49,7 +49,7 @@ import Testing
         _ = script.foundNothing(0)
         _ = script.ring()
         expectNoDifference(script.foundNothing(0), [.write(0)])
-        expectNoDifference(script.trouble(0, .notUnique), [.look(0)])
+        expectNoDifference(script.trouble(0, .notUnique), [.view(0)])
         expectNoDifference(script.found(0, modId: 0), [.publish(0, .created(recordId: 7, modId: 0))])
     }
 
@@ -77,15 +77,15 @@ import Testing
         var script = BatchScript()
         _ = script.receive(.createWithKey)
         _ = script.trouble(0, .answerLost)
-        var looks = 1
+        var views = 1
         var last: [BatchScript.Step] = []
         repeat {
             last = script.trouble(0, .passing)
             if script.alarm == nil { break }
-            expectNoDifference(script.ring(), [.look(0)])
-            looks += 1
-        } while looks < 20
-        expectNoDifference(looks, 11)
+            expectNoDifference(script.ring(), [.view(0)])
+            views += 1
+        } while views < 20
+        expectNoDifference(views, 11)
         expectNoDifference(last, [.unknown(0, .unreadable)])
     }
 
@@ -94,9 +94,9 @@ import Testing
         _ = script.receive(.createWithKey, .upsert())
         _ = script.trouble(0, .answerLost)
         expectNoDifference(script.trouble(0, .garbled), [])
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.trouble(1, .garbled), [])
-        expectNoDifference(script.ring(), [.look(1)])
+        expectNoDifference(script.ring(), [.view(1)])
     }
 
     @Test func aServerThatLosesEveryAnswerIsGivenUp() {
@@ -130,7 +130,7 @@ import Testing
     @Test func anEditThatWasNotCarriedOutIsSentAgain() {
         var script = BatchScript()
         _ = script.receive(.edit(7, base: 3))
-        expectNoDifference(script.trouble(0, .answerLost), [.look(0)])
+        expectNoDifference(script.trouble(0, .answerLost), [.view(0)])
         expectNoDifference(script.found(0, .notCarriedOut, modId: 3), [])
         expectNoDifference(script.ring(), [.write(0)])
         expectNoDifference(
@@ -166,7 +166,7 @@ import Testing
         _ = script.trouble(0, .answerLost)
         _ = script.found(0, .notCarriedOut, modId: 3)
         expectNoDifference(script.ring(), [.write(0)])
-        expectNoDifference(script.trouble(0, .modIdMismatch), [.look(0)])
+        expectNoDifference(script.trouble(0, .modIdMismatch), [.view(0)])
         expectNoDifference(
             script.found(0, modId: 4),
             [.publish(0, .edited(recordId: 7, modId: 4))]
@@ -189,9 +189,9 @@ import Testing
             script.found(0, modId: 9),
             [.publish(0, .edited(recordId: 7, modId: 9))]
         )
-        expectNoDifference(script.trouble(1, .answerLost), [.look(1)])
+        expectNoDifference(script.trouble(1, .answerLost), [.view(1)])
         expectNoDifference(script.found(1, .notSeen, recordId: 8, modId: 9), [])
-        expectNoDifference(script.ring(), [.look(1)])
+        expectNoDifference(script.ring(), [.view(1)])
         expectNoDifference(script.found(1, .notSeen, recordId: 8, modId: 9), [.unknown(1, .nothingToTellBy)])
     }
 
@@ -201,7 +201,7 @@ import Testing
         _ = script.trouble(0, .answerLost)
         expectNoDifference(script.found(0, .notSeen, modId: 9), [])
         expectNoDifference(script.untilAlarm, .seconds(30))
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.found(0, .notSeen, modId: 9), [.write(0)])
     }
 
@@ -236,7 +236,7 @@ import Testing
         var script = BatchScript()
         _ = script.receive(.upsert())
         _ = script.foundNothing(0)
-        expectNoDifference(script.trouble(0, .answerLost), [.look(0)])
+        expectNoDifference(script.trouble(0, .answerLost), [.view(0)])
         expectNoDifference(
             script.found(0, modId: 0),
             [.publish(0, .created(recordId: 7, modId: 0))]
@@ -249,7 +249,7 @@ import Testing
         _ = script.foundNothing(0)
         _ = script.trouble(0, .answerLost)
         expectNoDifference(script.foundNothing(0), [])
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
     }
 
@@ -295,7 +295,7 @@ import Testing
         }
         _ = script.receive(.upsert("a"), .upsert("b"), .upsert("c"), .upsert("d").perhapsDone)
         expectNoDifference(script.answer(0, found(.spelledOtherwise)), [.write(0)])
-        expectNoDifference(script.trouble(0, .notUnique), [.look(0)])
+        expectNoDifference(script.trouble(0, .notUnique), [.view(0)])
         expectNoDifference(script.answer(0, found(.spelledOtherwise)), [.failed(0, .keySpelledOtherwise)])
         expectNoDifference(script.answer(1, found(.inOtherForm)), [.failed(1, .keyInOtherForm)])
         expectNoDifference(script.answer(2, found(.tooMany)), [.failed(2, .ambiguousKey)])
@@ -325,7 +325,7 @@ import Testing
                 .delete(8).perhapsDone,
                 .create.perhapsDone
             ),
-            [.look(0), .look(1), .write(2), .unknown(3)]
+            [.view(0), .view(1), .write(2), .unknown(3)]
         )
         expectNoDifference(script.trouble(2, .recordMissing), [.publish(2, .deleted(wasThere: nil))])
     }
@@ -333,10 +333,10 @@ import Testing
     @Test func aRowOfAnEarlierRunIsLookedForASecondTimeWhenItCanNoLongerBeAtWork() {
         var script = BatchScript()
         let end = script.now + .seconds(20)
-        expectNoDifference(script.receive(.createWithKey.perhapsDone(until: end)), [.look(0)])
+        expectNoDifference(script.receive(.createWithKey.perhapsDone(until: end)), [.view(0)])
         expectNoDifference(script.foundNothing(0), [])
         expectNoDifference(script.untilAlarm, .seconds(20))
-        expectNoDifference(script.ring(), [.look(0)])
+        expectNoDifference(script.ring(), [.view(0)])
         expectNoDifference(script.foundNothing(0), [.write(0)])
     }
 

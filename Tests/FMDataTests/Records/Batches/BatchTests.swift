@@ -26,7 +26,7 @@ import Testing
 
     /// A retry timeout and a settling time of a millisecond each, so that the tests need not wait.
     private static var hasty: DataAPI.BatchOptions {
-        var options = DataAPI.BatchOptions(idempotencyKey: "UUID", patience: .milliseconds(1))
+        var options = DataAPI.BatchOptions(idempotencyKey: "UUID", retryTimeout: .milliseconds(1))
         options.settlingTime = .milliseconds(1)
         return options
     }
@@ -140,7 +140,7 @@ import Testing
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
             let edits = (1...2).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
             // Longer than the busiest machine takes to resume this test.
-            let options = DataAPI.BatchOptions(patience: .seconds(3_600))
+            let options = DataAPI.BatchOptions(retryTimeout: .seconds(3_600))
             edits.publisher.edit(in: people, options: options).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
             try sandbox.setLocked(false, person: 1)
@@ -248,7 +248,7 @@ import Testing
     func lostAnswersOfCreatesAreSettledByKey(fault: Sandbox.Fault) async throws {
         try await Self.run { people, sandbox in
             var options = Self.hasty
-            options.patience = .seconds(60)
+            options.retryTimeout = .seconds(60)
             sandbox.inject(fault, on: .createRecord, skipping: 3, count: 4)
             let rows = try await Self.rows(of: Member.numbered(0..<30).publisher.create(in: people, options: options))
             expectNoDifference(rows.map(\.short), (0..<30).map { "\($0) created" })
@@ -276,7 +276,7 @@ import Testing
     func lostAnswersOfEditsAreSettledByModId(fault: Sandbox.Fault) async throws {
         try await Self.run(count: 20) { people, sandbox in
             var options = Self.hasty
-            options.patience = .seconds(60)
+            options.retryTimeout = .seconds(60)
             sandbox.inject(fault, on: .editRecord, skipping: 2, count: 3)
             let edits = (1...20).map { DataAPI.RecordEdit($0, ["City": "Bath", "Age": 36], modId: 0) }
             let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: options))
@@ -305,7 +305,7 @@ import Testing
     @Test func lostAnswersOfUpsertsAreSettledByLookingAgain() async throws {
         try await Self.run(count: 5) { people, sandbox in
             var options = Self.hasty
-            options.patience = .seconds(60)
+            options.retryTimeout = .seconds(60)
             sandbox.inject(.resetAfterExecution, on: .createRecord)
             sandbox.inject(.reset, on: .createRecord)
             sandbox.inject(.resetAfterExecution, on: .editRecord)
@@ -327,7 +327,7 @@ import Testing
             var options = Self.hasty
             // The locked record takes this long, twice. On a busy machine the lookup of a row whose answer was lost
             // must not take longer.
-            options.patience = .seconds(Effort.of(15, brief: 8))
+            options.retryTimeout = .seconds(Effort.of(15, brief: 8))
             try sandbox.setLocked(true, person: 30)
 
             for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord] {

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    private static let patient = DataAPI.CommitOptions(patience: .seconds(600), settlingTime: .milliseconds(1))
+    private static let patient = DataAPI.CommitOptions(retryTimeout: .seconds(600), settlingTime: .milliseconds(1))
 
     @Test func writesOfAllKindsAreOneRequest() async throws {
         try await Self.run { people, script, sandbox in
@@ -117,7 +117,7 @@ import Testing
                 .create(Member(name: "Ada", uuid: "a")), .create(Member(name: "Double", uuid: "u1")),
                 .edit(99, ["City": "x"]), .edit(3, ["City": "x"]), .delete(1),
             ]
-            let options = DataAPI.CommitOptions(isAtomic: false, patience: .zero)
+            let options = DataAPI.CommitOptions(isAtomic: false, retryTimeout: .zero)
             let rows = try await writes.publisher.commit(in: people, by: script, options: options).outcome().get()
             expectNoDifference(
                 rows.map(\.short),
@@ -179,7 +179,7 @@ import Testing
             ]
             let options = DataAPI.CommitOptions(
                 rowsPerCommit: 2,
-                patience: .milliseconds(1),
+                retryTimeout: .milliseconds(1),
                 settlingTime: .milliseconds(1)
             )
             func commit() async throws -> DataAPI.BatchSummary {
@@ -272,7 +272,7 @@ import Testing
         try await Self.run { people, script, sandbox in
             var other = script
             other.name = "Do Nothing"
-            let options = DataAPI.CommitOptions(patience: .zero)
+            let options = DataAPI.CommitOptions(retryTimeout: .zero)
             let writes: [Write] = [.create(Member(name: "Ada")), .delete(3)]
             let rows = try await writes.publisher.commit(in: people, by: other, options: options).outcome().get()
             expectNoDifference(rows.map(\.short), ["0 unknown", "1 unknown"])
@@ -311,7 +311,7 @@ import Testing
         try await Self.run { people, script, sandbox in
             let journal = DataAPI.WriteJournal.memory()
             let writes: [Write] = [.edit(1, ["City": "Kiel"]), .edit(2, ["City": "Oslo"])]
-            let options = DataAPI.CommitOptions(patience: .milliseconds(1), settlingTime: .milliseconds(1))
+            let options = DataAPI.CommitOptions(retryTimeout: .milliseconds(1), settlingTime: .milliseconds(1))
             sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
             sandbox.inject(.error(.init(802)), on: .find, count: nil)
             let first = try await writes.prefix(1).publisher

@@ -231,7 +231,7 @@ private struct JournalledWorld {
                         continue
                     case .free, .openInJob, nil: break
                     }
-                    if task.overwrites, let last = task.lane.flatMap({ state.lastRowsOfLanes()[$0] }), last > row {
+                    if task.overwrites, let last = task.serialKey.flatMap({ state.lastRowsOfLanes()[$0] }), last > row {
                         superseded.insert(row)
                         if task.attempt == nil { task = .init(kind: .unusable) }
                         task.attempt?.doubt = .superseded
@@ -354,7 +354,7 @@ private struct JournalledWorld {
         switch note {
         case .attempt(let over):
             let (key, field): (String?, JournalEntry.NotedField) =
-                switch tasks[row].lane {
+                switch tasks[row].serialKey {
                 case .record(let id): ("\(id)", .none)
                 case .key(let key): (key, .named("Key"))
                 case nil: (nil, .none)
@@ -449,6 +449,6 @@ private struct JournalledWorld {
 }
 
 extension BatchStateMachine.Task {
-    fileprivate var recordId: Int { if case .record(let id) = lane { id } else { 0 } }
-    fileprivate var key: String { if case .key(let key) = lane { key } else { "" } }
+    fileprivate var recordId: Int { if case .record(let id) = serialKey { id } else { 0 } }
+    fileprivate var key: String { if case .key(let key) = serialKey { key } else { "" } }
 }

@@ -79,14 +79,18 @@ import Testing
                     in: people,
                     by: DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs")),
                     journal: journal,
-                    options: DataAPI.CommitOptions(rowsPerCommit: 7, patience: .seconds(60), settlingTime: .seconds(1)),
+                    options: DataAPI.CommitOptions(
+                        rowsPerCommit: 7,
+                        retryTimeout: .seconds(60),
+                        settlingTime: .seconds(1)
+                    ),
                     isolation: nil
                 )
             }
             let options = DataAPI.BatchOptions(
                 concurrency: 4,
                 idempotencyKey: self == .createWithoutKey ? nil : "UUID",
-                patience: .seconds(60),
+                retryTimeout: .seconds(60),
                 settlingTime: .seconds(1)
             )
             return people.writing(writes(), journal: journal, options: options, isolation: nil)

@@ -22,7 +22,7 @@ import Testing
 
     private static let options = DataAPI.BatchOptions(
         idempotencyKey: "UUID",
-        patience: .milliseconds(1),
+        retryTimeout: .milliseconds(1),
         settlingTime: .milliseconds(1)
     )
 
@@ -369,7 +369,7 @@ import Testing
             let people = database.layout(Member.self)
             sandbox.inject(fault, on: .createRecord, count: 1)
             var options = Self.options
-            options.patience = .seconds(60)
+            options.retryTimeout = .seconds(60)
             let rows = try await Self.rows(
                 of: people.writing([.create(Member(name: "Ada", uuid: "ab3x"))], journal: nil, options: options)
             )

@@ -21,12 +21,12 @@ import Testing
         _ order: [Int]?,
         _ read: [Record] = [],
         unreadable: [DataAPI.UnreadableRecord] = [],
-        isTorn: Bool = false
+        isInconsistent: Bool = false
     ) -> PollFindings<FieldData> {
         PollFindings(
             order: order,
             read: read.map { .record($0) } + unreadable.map { .unreadable($0) },
-            isTorn: isTorn,
+            isInconsistent: isInconsistent,
             strategy: RereadPolling(maximum: .max)
         )
     }
@@ -36,10 +36,10 @@ import Testing
         after state: State = State(),
         gone: [Int: State.Reason] = [:],
         overtaken: Set<Int> = [],
-        isTorn: Bool = false,
+        isInconsistent: Bool = false,
         _ policy: ChangePolicy<FieldData> = policy
     ) -> (state: State, isNews: Bool) {
-        let findings = Self.findings(records.map(\.recordId), records, isTorn: isTorn)
+        let findings = Self.findings(records.map(\.recordId), records, isInconsistent: isInconsistent)
         return state.next(
             findings,
             gone: gone,
@@ -89,7 +89,7 @@ import Testing
         func isComplete(_ state: State) -> Bool {
             DataAPI.Freshness(state, since: State(), ManualTime().sessionTime).isComplete
         }
-        let torn = Self.state([Self.record(1)], isTorn: true).state
+        let torn = Self.state([Self.record(1)], isInconsistent: true).state
         expectNoDifference(isComplete(torn), false)
         // The same records, read while the table did not change.
         expectNoDifference(isComplete(Self.state([Self.record(1)], after: torn).state), true)

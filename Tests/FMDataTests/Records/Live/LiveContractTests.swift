@@ -30,10 +30,10 @@ import Testing
         sea.values.subscribe(values)
         sea.events(since: nil).subscribe(events)
         sea.time.advance(by: .hours(1))
-        expectNoDifference(sea.looks, 0)
+        expectNoDifference(sea.polls, 0)
         #expect(!sea.hasPoller)
         values.request(.max(1))
-        expectNoDifference(sea.looks, 1)
+        expectNoDifference(sea.polls, 1)
         expectNoDifference(texts(values), [["a", "b", "c"]])
         values.cancel()
         events.cancel()
@@ -85,7 +85,7 @@ import Testing
         expectNoDifference(changes.updated.map(\.oldModId), [0])
         expectNoDifference(changes.removed.map(\.recordId), [2])
         expectNoDifference(changes.inserted.count, 0)
-        expectNoDifference(slow.values[1].freshness.looks, 3)
+        expectNoDifference(slow.values[1].freshness.polls, 3)
         slow.cancel()
         quick.cancel()
     }
@@ -95,9 +95,9 @@ import Testing
         sea.values.subscribe(values)
         sea.insert("d")
         sea.toNextLook()
-        let looks = sea.looks
+        let polls = sea.polls
         sea.time.advance(by: .hours(1))
-        expectNoDifference(sea.looks, looks)
+        expectNoDifference(sea.polls, polls)
         sea.insert("e")
         values.request(.max(2))
         // First the value that is already known, then what the next poll finds.
@@ -116,10 +116,10 @@ import Testing
         values.cancel()
         expectNoDifference(sea.underWay, 0)
         sea.release()
-        let looks = sea.looks
+        let polls = sea.polls
         sea.insert("d")
         sea.time.advance(by: .hours(1))
-        expectNoDifference(sea.looks, looks)
+        expectNoDifference(sea.polls, polls)
         expectNoDifference(values.values.count, count)
         #expect(values.completionIfAny == nil)
         #expect(!sea.hasPoller)
@@ -130,7 +130,7 @@ import Testing
     /// has its own computed.
     @Test func whoAreEquallyFarShareTheChanges() {
         let workedOut = NIOLockedValueBox(0)
-        let news = LiveNews(poller: { [sea] in sea.poller }) {
+        let news = LiveValues(poller: { [sea] in sea.poller }) {
             var before = LiveState<Sea.Fields>()
             return { state in
                 defer { before = state }
@@ -167,7 +167,7 @@ import Testing
 
     @Test func theSubscriberIsReleasedWhenTheQueryFails() {
         let (time, layout) = Sea.calm()
-        let impatient = Sea(time, layout, options: DataAPI.LiveOptions(patience: .zero))
+        let impatient = Sea(time, layout, options: DataAPI.LiveOptions(retryTimeout: .zero))
         impatient.failures = 1
         weak var released: Values?
         do {
@@ -196,7 +196,7 @@ import Testing
         sea.insert("d")
         sea.time.advance(by: .hours(1))
         expectNoDifference(values.values.count, 1)
-        expectNoDifference(sea.looks, 1)
+        expectNoDifference(sea.polls, 1)
         cancel.withLockedValue { $0 = nil }
     }
 
@@ -249,19 +249,19 @@ import Testing
         sea.noticesMoves = false
         sea.events(since: cursor).subscribe(events)
         sea.release()
-        expectNoDifference(sea.looks, 2)
+        expectNoDifference(sea.polls, 2)
         // Between the first poll and the second.
         sea.delete(30)
         sea.holds = false
         sea.release()
         guard case .changed(let changes, _, _)? = events.values.first, case .ready(let reached)? = events.values.last
         else {
-            Issue.record("\(events.values) after \(sea.looks) looks")
+            Issue.record("\(events.values) after \(sea.polls) polls")
             return
         }
         expectNoDifference(changes.removed.map(\.recordId).sorted(), Array(1...gone) + [30])
         expectNoDifference(reached.count, 29 - gone)
-        expectNoDifference(sea.looks, 3)
+        expectNoDifference(sea.polls, 3)
         events.cancel()
     }
 
@@ -307,7 +307,7 @@ import Testing
             )
             let poller = LivePoller(poll, DataAPI.LiveOptions(), of: layout.layout)
             @Sendable func subscribe(_ values: TrackingSubscriber<Int, FMRest.APIError>) {
-                LiveNews(poller: { poller }) { { (state: LiveState<Sea.Fields>) in [state.version] } }
+                LiveValues(poller: { poller }) { { (state: LiveState<Sea.Fields>) in [state.version] } }
                     .asLongAsItHolds()
                     .subscribe(values)
             }

@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: 0..<10) func afterRandomHistoriesTheLiveValueEqualsTheTable(block: UInt64) {
         let (time, layout) = Sea.calm()
         for seed in (block * 100)..<(block * 100 + UInt64(Effort.of(100, brief: 10))) {
-            var history = History(seed: seed, Sea(time, layout, options: DataAPI.LiveOptions(patience: nil)))
+            var history = History(seed: seed, Sea(time, layout, options: DataAPI.LiveOptions(retryTimeout: nil)))
             history.run()
             if let complaint = history.complaint {
                 Issue.record("seed \(seed): \(complaint)\n\(history.told.joined(separator: "\n"))")
@@ -118,7 +118,7 @@ private struct History {
         }
         screen.ask(Int.random(in: 0...1, using: &random))
         copy.ask(Int.random(in: 0...2, using: &random))
-        if sea.mostAtOnce > 1 { complaint = "two looks at once" }
+        if sea.mostAtOnce > 1 { complaint = "two polls at once" }
     }
 
     /// Ends all faults, and gives every subscriber enough demand.

@@ -17,7 +17,7 @@ import Testing
             expectNoDifference(values.values[0].freshness.origin, .snapshot)
 
             let id = try await harbour.insert("Draken")
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.count, 2)
             expectNoDifference(values.values[1].records.map(\.fieldData.name), ["Ask", "Draken", "Embla", "Fram"])
             expectNoDifference(values.values[1].changes.inserted.map(\.recordId), [id])
@@ -31,8 +31,8 @@ import Testing
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
-            await harbour.look(query)
-            await harbour.look(query)
+            await harbour.poll(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.count, 1)
             values.cancel()
         }
@@ -68,7 +68,7 @@ import Testing
             expectNoDifference(two.values.map(\.ids), one.values.map(\.ids))
 
             _ = try await harbour.insert("Draken")
-            await harbour.look(first)
+            await harbour.poll(first)
             expectNoDifference(two.values.count, 2)
             expectNoDifference(harbour.requests, before + 1)
             one.cancel()

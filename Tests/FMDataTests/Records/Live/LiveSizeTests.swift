@@ -29,7 +29,7 @@ import Testing
             try await harbour.edit(17, ["Port": "Bergen"])
             try await harbour.delete(18)
             let id = try await harbour.insert("Draken")
-            await harbour.look(query)
+            await harbour.poll(query)
             await values.valueCount(atLeast: 2)
             expectNoDifference(values.values[1].changes.updated.map(\.record.recordId), [17])
             expectNoDifference(values.values[1].changes.removed.map(\.recordId), [18])
@@ -48,7 +48,7 @@ import Testing
             let changed = Array(stride(from: 1, through: 1_000, by: 10))
             for id in changed { try await harbour.edit(id, ["Port": "Bergen"]) }
             let before = harbour.sandbox.counters.requests.values.reduce(0, +)
-            await harbour.look(query)
+            await harbour.poll(query)
             await values.valueCount(atLeast: 2)
             let requests = harbour.sandbox.counters.requests.values.reduce(0, +) - before
             expectNoDifference(values.values[1].changes.updated.map(\.record.recordId), changed)
@@ -86,7 +86,7 @@ import Testing
             let values = await harbour.watch(query)
             expectNoDifference(values.values[0].ids, Array(11...1_200))
             let before = harbour.requests
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(harbour.requests - before, 2)
             values.cancel()
         }

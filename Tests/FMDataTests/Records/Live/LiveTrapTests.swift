@@ -18,11 +18,11 @@ import Testing
             let query = harbour.inOslo.live(Self.stamps)
             let values = await harbour.watch(query)
             try await harbour.edit(1, ["Name": "A"])
-            await harbour.look(query)
+            await harbour.poll(query)
             // The host's clock has not moved since.
             try await harbour.edit(2, ["Name": "B"])
-            await harbour.look(query)
-            await harbour.look(query)
+            await harbour.poll(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.dropFirst().map { $0.changes.updated.map(\.record.recordId) }, [[1], [2]])
             values.cancel()
         }
@@ -46,14 +46,14 @@ import Testing
                     .createRecord(["Name": .text(name), "Port": "Oslo", "Written": stamp(seconds)]).firstValue()
             }
             try await insert("Late", -90)
-            await harbour.look(query)
+            await harbour.poll(query)
             try await insert("Very late", -300)
-            for _ in 0..<4 { await harbour.look(query) }
+            for _ in 0..<4 { await harbour.poll(query) }
             // A record whose writer's clock is wrong by decades must not hide the records after it.
             try await insert("From the future", 65 * 365 * 86_400)
-            await harbour.look(query)
+            await harbour.poll(query)
             try await insert("After it", 1)
-            for _ in 0..<4 { await harbour.look(query) }
+            for _ in 0..<4 { await harbour.poll(query) }
             let names = values.values.flatMap { $0.changes.inserted.map(\.fieldData.name) }
             expectNoDifference(
                 names,
@@ -71,7 +71,7 @@ import Testing
             harbour.clock.advance(by: .seconds(-3600))
             try await harbour.edit(2, ["Name": "B"])
             // Its stamp is earlier than the mark, so it shows with the next reconciliation.
-            for _ in 0..<4 { await harbour.look(query) }
+            for _ in 0..<4 { await harbour.poll(query) }
             expectNoDifference(values.values.dropFirst().map { $0.changes.updated.map(\.record.recordId) }, [[2]])
             values.cancel()
         }
@@ -82,7 +82,7 @@ import Testing
             let query = harbour.inOslo.live(DataAPI.LiveOptions(removeDuplicates: removeDuplicates))
             let values = await harbour.watch(query)
             try await harbour.edit(1, ["Name": "Ask"])
-            await harbour.look(query)
+            await harbour.poll(query)
             let updates = values.values.dropFirst().map { $0.changes.updated.map(\.record.modId) }
             expectNoDifference(updates, removeDuplicates ? [] : [[1]])
             values.cancel()
@@ -95,7 +95,7 @@ import Testing
             let values = await harbour.watch(query)
             try await harbour.delete(2)
             let id = try await harbour.insert("Draken")
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.count, 2)
             expectNoDifference(values.values[1].changes.removed.map(\.recordId), [2])
             expectNoDifference(values.values[1].changes.removed.map(\.reason), [.deleted])
@@ -113,9 +113,9 @@ import Testing
             let query = harbour.inOslo.live(options)
             let values = await harbour.watch(query)
             try await harbour.edit(2, ["Port": "Bergen"])
-            await harbour.look(query)
+            await harbour.poll(query)
             try await harbour.edit(2, ["Port": "Oslo"])
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.map(\.ids), [[1, 2, 3], [1, 3], [1, 2, 3]])
             expectNoDifference(values.values[1].changes.removed.map(\.reason), [.left])
             expectNoDifference(values.values[2].changes.inserted.map(\.recordId), [2])
@@ -157,12 +157,12 @@ import Testing
             // The HTTP client sends a read once more by itself when the connection it took was closed.
             harbour.sandbox.inject(fault, on: .find, count: fault == .reset ? 2 : 1)
             await harbour.refresh(query)
-            for _ in 0..<3 { await harbour.look(query) }
+            for _ in 0..<3 { await harbour.poll(query) }
             expectNoDifference(values.values.map(\.ids), [[1, 2, 3]])
             expectNoDifference(values.completionIfAny == nil, true)
             // The query continues.
             try await harbour.delete(1)
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.last?.ids, [2, 3])
             values.cancel()
         }
@@ -209,7 +209,7 @@ import Testing
             let values = await harbour.watch(query)
             harbour.sandbox.inject(.error(FileMakerError(code)), on: .find, skipping: 1, count: 1)
             await harbour.refresh(query)
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.map(\.ids.count), [110])
             values.cancel()
         }
@@ -221,7 +221,7 @@ import Testing
             let values = await harbour.watch(query)
             for id in 1...3 { try await harbour.delete(id) }
             let before = harbour.requests
-            await harbour.look(query)
+            await harbour.poll(query)
             await values.valueCount(atLeast: 2)
             expectNoDifference(values.values[1].ids, [])
             #expect(harbour.requests >= before + 2)
@@ -235,8 +235,8 @@ import Testing
             let values = await harbour.watch(query)
             let before = harbour.sandbox.counters.logins
             harbour.sandbox.restart()
-            await harbour.look(query)
-            await harbour.look(query)
+            await harbour.poll(query)
+            await harbour.poll(query)
             expectNoDifference(values.completionIfAny == nil, true)
             expectNoDifference(harbour.sandbox.counters.logins, before + 1)
             values.cancel()
@@ -264,7 +264,7 @@ import Testing
                 await until { query.isAtRest }
                 _ = try await harbour.others.layout.database.addLayout("Crates")
                     .createRecord(["Ship": "Fram", "Weight": 12]).firstValue()
-                for _ in 0..<2 { await harbour.look(query) }
+                for _ in 0..<2 { await harbour.poll(query) }
                 let weights = values.values.map { $0.records.map(\.fieldData.cargo) }
                 expectNoDifference(weights.count, related == .ignore ? 1 : 2, "\(related)")
                 expectNoDifference(weights.last, related == .ignore ? weights.first : [12], "\(related)")
@@ -327,7 +327,7 @@ import Testing
                 try await harbour.edit(1, ["Name": .text("Ask \(round)")])
                 if round == 5 { _ = try await harbour.insert("Comes and goes") }
                 if round == 9 { try await harbour.delete(4) }
-                await harbour.look(query)
+                await harbour.poll(query)
             }
             // The record that a poll missed was asked for by its id, which this number does not include.
             expectNoDifference(harbour.requests, before + 20)
@@ -341,7 +341,7 @@ import Testing
             expectNoDifference(changes.updated.map(\.oldModId), [0])
             expectNoDifference(changes.inserted.count, 0)
             expectNoDifference(changes.removed.count, 0)
-            expectNoDifference(slow.values[1].freshness.looks, 20)
+            expectNoDifference(slow.values[1].freshness.polls, 20)
             for values in many + [slow] { values.cancel() }
             let last = harbour.requests
             harbour.time.advance(by: .hours(1))
@@ -461,9 +461,9 @@ import Testing
             )
             let values = await harbour.watch(query)
             _ = try await harbour.insert("Elsewhere", port: "Bergen")
-            await harbour.look(query)
+            await harbour.poll(query)
             let before = harbour.requests
-            for _ in 0..<3 { await harbour.look(query) }
+            for _ in 0..<3 { await harbour.poll(query) }
             // One request for the stamps of the query's own records, and one for their number.
             expectNoDifference(harbour.requests, before + 3 * 2)
             expectNoDifference(values.values.count, 1)
@@ -553,7 +553,7 @@ import Testing
             _ = try await harbour.others.layout.database.addLayout("Crates")
                 .createRecord(["Ship": "Ask", "Weight": 7]).firstValue()
             harbour.sandbox.expireSessions()
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.map(\.freshness.origin), [.snapshot])
             values.cancel()
         }
@@ -624,14 +624,14 @@ import Testing
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
             harbour.sandbox.inject(.error(FileMakerError(802)), count: nil)
-            for _ in 0..<5 { await harbour.look(query) }
+            for _ in 0..<5 { await harbour.poll(query) }
             guard case .failing = query.statusNow else {
                 Issue.record("\(query.statusNow)")
                 return
             }
             harbour.sandbox.clearFaults()
             _ = try await harbour.insert("Draken")
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.map(\.ids.count), [3, 4])
             values.cancel()
         }

@@ -73,20 +73,20 @@ import Testing
 
             // Another record becomes unreadable while the query runs, and then readable again.
             try await harbour.edit(3, ["Port": "Bergen"])
-            await harbour.look(query)
+            await harbour.poll(query)
             await values.valueCount(atLeast: 2)
             expectNoDifference(values.values[1].ids, [1])
             expectNoDifference(values.values[1].changes.removed.map(\.recordId), [3])
             expectNoDifference(values.values[1].changes.removed.map(\.reason), [.unreadable])
             expectNoDifference(values.values[1].changes.unreadable.map(\.recordId), [3])
             try await harbour.edit(3, ["Port": "33"])
-            await harbour.look(query)
+            await harbour.poll(query)
             await values.valueCount(atLeast: 3)
             expectNoDifference(values.values[2].records.map(\.fieldData.berth), [1, 33])
             expectNoDifference(values.values[2].unreadable.map(\.recordId), [2])
             expectNoDifference(values.values[2].changes.unreadable.map(\.recordId), [])
             // Nothing has changed.
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.count, 3)
             values.cancel()
         }
@@ -98,7 +98,7 @@ import Testing
             let query = ships.live()
             let values = await Self.watch(query)
             try await harbour.delete(2)
-            await harbour.look(query)
+            await harbour.poll(query)
             await values.valueCount(atLeast: 2)
             expectNoDifference(values.values[1].ids, [1, 3])
             expectNoDifference(values.values[1].unreadable.map(\.recordId), [])

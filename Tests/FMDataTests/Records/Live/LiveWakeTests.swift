@@ -76,18 +76,18 @@ import Testing
         sea.insert("a")
         let key = LiveRegistry.Key(.record(1), of: layout, sea.options)
         let values = TrackingSubscriber<Int, FMRest.APIError>()
-        LiveNews(poller: { registry.poller(for: key, on: layout.layout) { sea.poll } }) { { [$0.version] } }
+        LiveValues(poller: { registry.poller(for: key, on: layout.layout) { sea.poll } }) { { [$0.version] } }
             .asLongAsItHolds()
             .subscribe(values)
-        expectNoDifference(sea.looks, 1)
+        expectNoDifference(sea.polls, 1)
         registry.changed(Self.hint(rowIDs: [2, 3]))
-        expectNoDifference(sea.looks, 1)
+        expectNoDifference(sea.polls, 1)
         registry.changed(Self.hint(rowIDs: [1]))
-        expectNoDifference(sea.looks, 2)
+        expectNoDifference(sea.polls, 2)
         // The hint does not say which records have changed, or the schema has changed.
         registry.changed(Self.hint(table: nil))
         registry.changed(Self.hint(rowIDs: [2], isSchema: true))
-        expectNoDifference(sea.looks, 4)
+        expectNoDifference(sea.polls, 4)
         values.cancel()
     }
 
@@ -116,22 +116,22 @@ import Testing
                 return [requests[.find, default: 0], requests[.getRecord, default: 0]]
             }
             let quiet = counts()
-            await harbour.look(query)
+            await harbour.poll(query)
             // The log was requested, and nothing else.
             expectNoDifference(counts(), [quiet[0] + 1, quiet[1]])
 
             // A user of FileMaker Pro edits a record: the file logs it.
             try harbour.sandbox.editRecord(2, ["Name": "Draken"], ofTable: "Ships", inDatabase: "Harbour")
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.last?.changes.updated.map(\.record.fieldData.name), ["Draken"])
             try harbour.sandbox.deleteRecord(3, ofTable: "Ships", inDatabase: "Harbour")
-            await harbour.look(query)
+            await harbour.poll(query)
             expectNoDifference(values.values.last?.changes.removed.map(\.recordId), [3])
             expectNoDifference(values.values.last?.changes.removed.map(\.reason), [.deleted])
 
             // A write through the Data API is not logged. It shows all the same, later.
             try await harbour.delete(1)
-            for _ in 0..<4 { await harbour.look(query) }
+            for _ in 0..<4 { await harbour.poll(query) }
             expectNoDifference(values.values.last?.ids, [2])
             values.cancel()
         }

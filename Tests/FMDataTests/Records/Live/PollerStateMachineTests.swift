@@ -14,13 +14,13 @@ import Testing
         var machine: PollerStateMachine
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-        init(patience: TimeAmount? = nil, answersWithin: TimeAmount? = .seconds(120)) {
+        init(retryTimeout: TimeAmount? = nil, answersWithin: TimeAmount? = .seconds(120)) {
             machine = PollerStateMachine(
                 .init(
                     shortest: .seconds(5),
                     longest: .seconds(60),
-                    linger: .seconds(10),
-                    patience: patience,
+                    gracePeriod: .seconds(10),
+                    retryTimeout: retryTimeout,
                     answersWithin: answersWithin,
                     givesUpAfter: .seconds(60)
                 )
@@ -30,22 +30,22 @@ import Testing
         /// Begins the poll that is due.
         mutating func begin() { _ = machine.turnCame(now) }
 
-        mutating func looked(
+        mutating func polled(
             missing: [Int] = [],
             held: Int = 100,
             hasChanges: Bool = false,
-            isTorn: Bool = false,
+            isInconsistent: Bool = false,
             isShort: Bool = false,
             after work: TimeAmount = .zero,
             waiting: TimeAmount = .zero
         ) -> [Action] {
             now = now + waiting + work
-            return machine.looked(
+            return machine.polled(
                 .init(
                     missing: missing,
                     held: held,
                     hasChanges: hasChanges,
-                    isTorn: isTorn,
+                    isInconsistent: isInconsistent,
                     isShort: isShort,
                     work: work
                 ),
@@ -76,7 +76,7 @@ import Testing
     @Test func theFirstSubscriberStartsALookAndTheSecondNone() {
         var script = Script()
         expectNoDifference(script.machine.subscribed(script.now), [.takeTurn])
-        expectNoDifference(script.machine.turnCame(script.now), [.look])
+        expectNoDifference(script.machine.turnCame(script.now), [.poll])
         expectNoDifference(script.machine.subscribed(script.now), [])
     }
 
@@ -84,11 +84,11 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        expectNoDifference(script.looked(hasChanges: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
+        expectNoDifference(script.polled(hasChanges: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
         for pause in [7_500, 11_250, 16_875, 25_312, 37_968, 56_953, 60_000, 60_000] as [Int64] {
             _ = script.ring(120)
             script.begin()
-            let actions = script.looked()
+            let actions = script.polled()
             guard case .setAlarm(let instant)? = actions.last else {
                 Issue.record("no alarm: \(actions)")
                 return
@@ -97,26 +97,26 @@ import Testing
         }
         _ = script.ring(120)
         script.begin()
-        expectNoDifference(script.looked(hasChanges: true).last, script.alarm(in: .seconds(5)))
+        expectNoDifference(script.polled(hasChanges: true).last, script.alarm(in: .seconds(5)))
     }
 
     @Test func aLookThatTakesLongIsFollowedByAPauseTenTimesAsLong() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        let actions = script.looked(hasChanges: true, after: .seconds(8))
+        let actions = script.polled(hasChanges: true, after: .seconds(8))
         expectNoDifference(actions, [.accept(removing: []), .tellOfRest(.seconds(80)), script.alarm(in: .seconds(80))])
         // The long pause is reported once.
         _ = script.ring(80)
         script.begin()
-        expectNoDifference(script.looked(after: .seconds(8)), [.accept(removing: []), script.alarm(in: .seconds(80))])
+        expectNoDifference(script.polled(after: .seconds(8)), [.accept(removing: []), script.alarm(in: .seconds(80))])
     }
 
     @Test func waitingForASessionIsNoWorkOfTheHost() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        let actions = script.looked(hasChanges: true, after: .milliseconds(100), waiting: .seconds(24))
+        let actions = script.polled(hasChanges: true, after: .milliseconds(100), waiting: .seconds(24))
         expectNoDifference(actions, [.accept(removing: []), script.alarm(in: .seconds(5))])
     }
 
@@ -126,9 +126,9 @@ import Testing
         script.begin()
         expectNoDifference(script.machine.woken(), [])
         expectNoDifference(script.machine.woken(), [])
-        expectNoDifference(script.looked(), [.accept(removing: []), .takeTurn])
+        expectNoDifference(script.polled(), [.accept(removing: []), .takeTurn])
         script.begin()
-        expectNoDifference(script.looked().count, 2)
+        expectNoDifference(script.polled().count, 2)
         expectNoDifference(script.machine.woken(), [.takeTurn, .callOffAlarm])
     }
 
@@ -136,7 +136,7 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        expectNoDifference(script.looked(missing: [3, 4]), [.confirm([3, 4])])
+        expectNoDifference(script.polled(missing: [3, 4]), [.confirm([3, 4])])
         expectNoDifference(
             script.machine.confirmed(deleted: [3], left: [4], work: .zero, script.now, jitter: 0.5),
             [.accept(removing: [3, 4]), script.alarm(in: .seconds(5))]
@@ -151,10 +151,13 @@ import Testing
         let missing = Array(1...30)
         for _ in 1...2 {
             script.begin()
-            expectNoDifference(script.looked(missing: missing, isTorn: true), [.dismiss, .takeTurn])
+            expectNoDifference(script.polled(missing: missing, isInconsistent: true), [.dismiss, .takeTurn])
         }
         script.begin()
-        expectNoDifference(script.looked(missing: missing, isTorn: true), [.confirm(Array(16...30) + Array(1...5))])
+        expectNoDifference(
+            script.polled(missing: missing, isInconsistent: true),
+            [.confirm(Array(16...30) + Array(1...5))]
+        )
         expectNoDifference(
             script.machine.confirmed(deleted: [17], left: [16], work: .zero, script.now, jitter: 0.5).first,
             .accept(removing: [17])
@@ -166,10 +169,10 @@ import Testing
         _ = script.machine.subscribed(script.now)
         script.begin()
         let missing = Array(1...30)
-        expectNoDifference(script.looked(missing: missing), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(missing: missing), [.dismiss, .takeTurn])
         script.begin()
         expectNoDifference(
-            script.looked(missing: missing),
+            script.polled(missing: missing),
             [.accept(removing: missing), script.alarm(in: .seconds(5))]
         )
     }
@@ -178,10 +181,10 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        expectNoDifference(script.looked(missing: [3], isShort: true), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(missing: [3], isShort: true), [.dismiss, .takeTurn])
         script.begin()
         expectNoDifference(
-            script.looked(missing: [3], isShort: true),
+            script.polled(missing: [3], isShort: true),
             [.accept(removing: [3]), script.alarm(in: .seconds(5))]
         )
     }
@@ -190,10 +193,10 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        _ = script.looked(missing: [1, 2], held: 2)
+        _ = script.polled(missing: [1, 2], held: 2)
         script.begin()
         _ = script.machine.woken()
-        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.accept(removing: [1, 2]), .takeTurn])
+        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.accept(removing: [1, 2]), .takeTurn])
     }
 
     @Test func aSecondLookThatAgreesEndsTheTrouble() {
@@ -203,7 +206,7 @@ import Testing
         _ = script.failed()
         _ = script.ring(1)
         script.begin()
-        _ = script.looked(missing: [1, 2], held: 2)
+        _ = script.polled(missing: [1, 2], held: 2)
         expectNoDifference(script.machine.failingSince, nil)
     }
 
@@ -211,34 +214,34 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
         script.begin()
         // The records are back: the first poll was wrong, and no subscriber receives anything.
-        expectNoDifference(script.looked(held: 2).first, .accept(removing: []))
+        expectNoDifference(script.polled(held: 2).first, .accept(removing: []))
     }
 
     @Test func aFailureBetweenTwoLooksForgetsTheSuspects() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        _ = script.looked(missing: [1, 2], held: 2)
+        _ = script.polled(missing: [1, 2], held: 2)
         script.begin()
         expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
         _ = script.ring(1)
         script.begin()
-        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
     }
 
     @Test func aTornLookProvesNothing() {
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        expectNoDifference(script.looked(missing: [3], isTorn: true), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(missing: [3], isInconsistent: true), [.dismiss, .takeTurn])
         script.begin()
-        expectNoDifference(script.looked(isTorn: true), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(isInconsistent: true), [.dismiss, .takeTurn])
         script.begin()
         // A table that changes constantly is not polled without a pause.
-        expectNoDifference(script.looked(isTorn: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
+        expectNoDifference(script.polled(isInconsistent: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
     }
 
     @Test func passingFailuresAreRepeatedWithGrowingPausesAndEndNothing() {
@@ -250,12 +253,12 @@ import Testing
             expectNoDifference(script.ring(pause), [.takeTurn])
         }
         script.begin()
-        _ = script.looked()
+        _ = script.polled()
         expectNoDifference(script.machine.failingSince, nil)
     }
 
-    @Test func patienceEnds() {
-        var script = Script(patience: .seconds(10))
+    @Test func retryEnd() {
+        var script = Script(retryTimeout: .seconds(10))
         _ = script.machine.subscribed(script.now)
         for pause in [1, 2, 4, 8] as [Int64] {
             script.begin()
@@ -286,7 +289,7 @@ import Testing
         _ = script.failed(.refusal)
         _ = script.ring(90)
         script.begin()
-        _ = script.looked()
+        _ = script.polled()
         _ = script.ring(90)
         script.begin()
         expectNoDifference(script.failed(.refusal).contains(.fail), false)
@@ -365,7 +368,7 @@ import Testing
         script.begin()
         if !insists { _ = script.machine.wishes(false, hasUndelivered: true) }
         if insists {
-            _ = script.looked(hasChanges: true)
+            _ = script.polled(hasChanges: true)
             _ = script.machine.wishes(false, hasUndelivered: true)
             _ = script.ring(5)
             expectNoDifference(script.machine.phase, .paused)
@@ -378,15 +381,15 @@ import Testing
     @Test func aRefreshDuringALookIsNotLostThoughNobodyWantsAValue() {
         var accepted = unwanted(false)
         _ = accepted.machine.woken(insists: true)
-        expectNoDifference(accepted.looked(), [.accept(removing: []), .takeTurn])
+        expectNoDifference(accepted.polled(), [.accept(removing: []), .takeTurn])
         accepted.begin()
-        _ = accepted.looked()
+        _ = accepted.polled()
         expectNoDifference(accepted.ring(60), [])
         expectNoDifference(accepted.machine.phase, .paused)
 
         var dismissed = unwanted(false)
         _ = dismissed.machine.woken(insists: true)
-        expectNoDifference(dismissed.looked(isTorn: true), [.dismiss, .takeTurn])
+        expectNoDifference(dismissed.polled(isInconsistent: true), [.dismiss, .takeTurn])
 
         var failed = unwanted(false)
         _ = failed.machine.woken(insists: true)
@@ -398,9 +401,9 @@ import Testing
         expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
         expectNoDifference(script.ring(1), [.takeTurn])
         script.begin()
-        expectNoDifference(script.looked(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
         script.begin()
-        _ = script.looked()
+        _ = script.polled()
         expectNoDifference(script.ring(60), [])
         expectNoDifference(script.machine.phase, .paused)
     }
@@ -419,7 +422,7 @@ import Testing
             let since = script.machine.failingSince ?? script.now + .seconds(limit)
             expectNoDifference(
                 script.ring(limit),
-                [.cancelLook, .dismiss, script.alarm(in: .seconds(pause))]
+                [.cancelPoll, .dismiss, script.alarm(in: .seconds(pause))]
             )
             expectNoDifference(script.machine.failingSince, since)
             expectNoDifference(script.ring(pause), [.takeTurn])
@@ -428,11 +431,11 @@ import Testing
         for (wait, limit) in [(100, answersWithin == nil ? 960 : 400), (1, 30)] as [(Int64, Int64)] {
             script.begin()
             _ = script.progressed(calls: 1)
-            _ = script.looked(after: .seconds(wait))
+            _ = script.polled(after: .seconds(wait))
             _ = script.ring(3600)
             script.begin()
             expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(limit))])
-            _ = script.looked()
+            _ = script.polled()
             _ = script.ring(3600)
         }
     }
@@ -448,9 +451,9 @@ import Testing
             script.now = script.now + .minutes(10)
             expectNoDifference(script.machine.overdue(script.now), nil)
         }
-        expectNoDifference(script.looked(missing: [1]), [.confirm([1])])
+        expectNoDifference(script.polled(missing: [1]), [.confirm([1])])
         expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(30))])
-        expectNoDifference(script.ring(30).first, .cancelLook)
+        expectNoDifference(script.ring(30).first, .cancelPoll)
     }
 
     @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
@@ -467,11 +470,11 @@ import Testing
         expectNoDifference(limits, [10, 20, 40, 80, 120, 120, 120, 120].map { .seconds($0) })
         // After a slow poll the limit stays long enough for another one; after a quick poll it is short again.
         script.begin()
-        _ = script.looked(after: .seconds(15))
+        _ = script.polled(after: .seconds(15))
         expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(60))
         _ = script.ring(300)
         script.begin()
-        _ = script.looked(after: .milliseconds(20))
+        _ = script.polled(after: .milliseconds(20))
         expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(10))
     }
 
@@ -481,7 +484,7 @@ import Testing
         script.begin()
         expectNoDifference(
             script.machine.unsubscribed(script.now),
-            [.cancelLook, script.alarm(in: .seconds(10))]
+            [.cancelPoll, script.alarm(in: .seconds(10))]
         )
         expectNoDifference(script.ring(10), [.drop])
     }
@@ -490,7 +493,7 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        _ = script.looked()
+        _ = script.polled()
         _ = script.machine.unsubscribed(script.now)
         expectNoDifference(script.machine.subscribed(script.now), [.takeTurn, .callOffAlarm])
     }
@@ -499,7 +502,7 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        _ = script.looked(hasChanges: true)
+        _ = script.polled(hasChanges: true)
         _ = script.machine.wishes(false, hasUndelivered: true)
         expectNoDifference(script.ring(5), [])
         expectNoDifference(script.machine.phase, .paused)
@@ -510,7 +513,7 @@ import Testing
         var script = Script()
         _ = script.machine.subscribed(script.now)
         script.begin()
-        _ = script.looked(hasChanges: true)
+        _ = script.polled(hasChanges: true)
         _ = script.machine.wishes(false, hasUndelivered: true)
         _ = script.ring(5)
         expectNoDifference(script.machine.woken(), [])

@@ -29,7 +29,7 @@ final class Sea: @unchecked Sendable {
     private var lastID = 0
 
     /// The number of polls that were begun; below, of those under way, and of the most that were under way at once.
-    private(set) var looks = 0
+    private(set) var polls = 0
     private(set) var underWay = 0
     private(set) var mostAtOnce = 0
     /// The number of coming answers that fail.
@@ -109,7 +109,7 @@ final class Sea: @unchecked Sendable {
     var hasPoller: Bool { lastPoller != nil }
 
     var values: AnyPublisher<DataAPI.LiveValue<Fields>, FMRest.APIError> {
-        LiveNews(poller: { self.poller }) { [time] in
+        LiveValues(poller: { self.poller }) { [time] in
             var before = LiveState<Fields>()
             return { state in
                 defer { before = state }
@@ -128,7 +128,7 @@ final class Sea: @unchecked Sendable {
 
     func events(since cursor: DataAPI.LiveCursor?) -> AnyPublisher<DataAPI.LiveEvent<Fields>, FMRest.APIError> {
         let found = DataAPI.FoundSet(layout: layout)
-        return LiveNews(poller: { self.poller }, expected: cursor?.versions.map(\.recordId) ?? []) {
+        return LiveValues(poller: { self.poller }, expected: cursor?.versions.map(\.recordId) ?? []) {
             var copy = LiveCopy(of: found, since: cursor)
             return { copy.events(of: $0) }
         }
@@ -155,7 +155,7 @@ final class Sea: @unchecked Sendable {
 
     private func answer() -> AnyPublisher<Findings, FMRest.APIError> {
         Deferred { () -> AnyPublisher<Findings, FMRest.APIError> in
-            self.looks += 1
+            self.polls += 1
             self.underWay += 1
             self.mostAtOnce = max(self.mostAtOnce, self.underWay)
             if self.failures > 0 {
@@ -191,7 +191,7 @@ final class Sea: @unchecked Sendable {
             var seen = Set(first.map(\.id))
             let others = found.dropFirst(first.count).filter { seen.insert($0.id).inserted }
             var findings = Self.findings(first + others)
-            findings.isTorn = hasMoved && noticesMoves
+            findings.isInconsistent = hasMoved && noticesMoves
             promise.send(findings)
             promise.send(completion: .finished)
         }

@@ -134,7 +134,7 @@ struct Harbour: Sendable {
     /// Lets time pass until the next poll, and waits until it has ended.
     ///
     /// - Parameter query: the query whose status is followed.
-    func look(_ query: DataAPI.LiveQuery<some RecordFields>) async {
+    func poll(_ query: DataAPI.LiveQuery<some RecordFields>) async {
         let before = requests
         time.advance(by: query.timeToNextLook(at: time.now))
         await until { requests > before && query.isAtRest }

@@ -193,9 +193,9 @@ import Testing
         let seen = Locked<[[String]]>([])
         let subscription = shown.projectedValue.sink { drifts in
             seen.change { $0.append(drifts.map(\.layout)) }
-            if drifts.count == 1 { watch.look(at: { [] }, of: "B", as: OldCountry.self, logger: nil) }
+            if drifts.count == 1 { watch.compare(names: { [] }, of: "B", as: OldCountry.self, logger: nil) }
         }
-        watch.look(at: { [] }, of: "A", as: OldCountry.self, logger: nil)
+        watch.compare(names: { [] }, of: "A", as: OldCountry.self, logger: nil)
         expectNoDifference(seen.value, [[], ["A"], ["A", "B"]])
         subscription.cancel()
     }
@@ -205,8 +205,8 @@ import Testing
         let watch = try watch(shown)
         let layouts = (0..<200).map { "L\($0)" }
         DispatchQueue.concurrentPerform(iterations: layouts.count) { number in
-            watch.look(at: { [] }, of: layouts[number], as: OldCountry.self, logger: nil)
-            watch.look(at: { [] }, of: "the same", as: OldCountry.self, logger: nil)
+            watch.compare(names: { [] }, of: layouts[number], as: OldCountry.self, logger: nil)
+            watch.compare(names: { [] }, of: "the same", as: OldCountry.self, logger: nil)
         }
         expectNoDifference(shown.wrappedValue.map(\.layout).sorted(), (layouts + ["the same"]).sorted())
     }

@@ -255,7 +255,7 @@ import Testing
     }
 
     @Test func withoutPatienceNothingIsWaitedFor() {
-        var save = machine { $0.patience = .zero }
+        var save = machine { $0.retryTimeout = .zero }
         _ = save.began(base: base, change: change)
         expectNoDifference(save.refused(.passing, jitter: 1, now: Self.start), .fail(.asSent))
     }

@@ -84,7 +84,7 @@ import Testing
 
     @Test func aVisitorBringsHisSessionAlong() {
         var pool = MachineScript()
-        expectNoDifference(pool.visit(), 1)
+        expectNoDifference(pool.logInExternally(), 1)
         expectNoDifference(pool.machine.status.loggingIn, 1)
         let (isWanted, actions) = pool.adopt(from: 1)
         expectNoDifference(isWanted, true)
@@ -94,7 +94,7 @@ import Testing
 
     @Test func aVisitThatNobodyWantsAnyMoreIsLoggedOut() {
         var pool = MachineScript()
-        _ = pool.visit()
+        _ = pool.logInExternally()
         expectNoDifference(pool.abandonVisit(1), [.alarm(.seconds(5))])
         let (isWanted, actions) = pool.adopt(from: 1)
         expectNoDifference(isWanted, false)
@@ -104,7 +104,7 @@ import Testing
 
     @Test func aVisitThatTakesTooLongIsCancelledAndLoggedOutWhenItsTokenComesAllTheSame() {
         var pool = MachineScript()
-        _ = pool.visit()
+        _ = pool.logInExternally()
         _ = pool.abandonVisit(1)
         expectNoDifference(pool.wake(after: .seconds(5)), [.cancelOpening(.of(1))])
         expectNoDifference(pool.machine.status.sessionsLeft, 1)
@@ -113,16 +113,16 @@ import Testing
 
     @Test func aShutdownWaitsForAVisitAndLogsItOut() {
         var pool = MachineScript()
-        _ = pool.visit()
+        _ = pool.logInExternally()
         expectNoDifference(pool.shutdown(), [.alarm(.seconds(5))])
         expectNoDifference(pool.adopt(from: 1).actions, [.logOut(1, token: 1)])
         expectNoDifference(pool.loggedOut(1), [.forget(1), .finish(1), .cancelAlarm])
-        expectNoDifference(pool.visit(), nil)
+        expectNoDifference(pool.logInExternally(), nil)
     }
 
     @Test func aLogoutOfTheDatabaseDoesNotConcernAVisit() {
         var pool = MachineScript()
-        _ = pool.visit()
+        _ = pool.logInExternally()
         expectNoDifference(pool.logOut(), [.announce(.loggedOut), .finish(1)])
         expectNoDifference(pool.adopt(from: 1).isWanted, true)
     }
@@ -131,7 +131,7 @@ import Testing
     /// a new login after it has failed.
     @Test func requestsWaitForAVisitThatTakesTheOnlyPlace() {
         var pool = MachineScript()
-        _ = pool.visit()
+        _ = pool.logInExternally()
         expectNoDifference(pool.request().actions, [.alarm(.seconds(30))])
         expectNoDifference(pool.visitFailed(1).first, .logIn(.of(2)))
     }

@@ -33,7 +33,7 @@ import Testing
         var pool = MachineScript()
         pool.open(1)
         _ = pool.request()
-        expectNoDifference(pool.request(.look).answer, .waiting(.of(3)))
+        expectNoDifference(pool.request(.poll).answer, .waiting(.of(3)))
         expectNoDifference(pool.request().answer, .waiting(.of(4)))
         expectNoDifference(pool.request().answer, .waiting(.of(5)))
         expectNoDifference(pool.release(2, of: 1), [.grant(4, session: 1, token: 1, hasWorked: true)])

@@ -30,12 +30,12 @@ struct MachineScript {
         return machine.wakeUp(now: now)
     }
 
-    /// - Parameter patience: the time limit of the call, from now on; `nil` for none.
+    /// - Parameter giveUpTime: the time limit of the call, from now on; `nil` for none.
     mutating func request(
         _ purpose: LeasePurpose = .request,
-        within patience: TimeAmount? = nil
+        within giveUpTime: TimeAmount? = nil
     ) -> (answer: Machine.Answer, actions: [Action]) {
-        machine.request(purpose, until: patience.map { now + $0 }, now: now)
+        machine.request(purpose, until: giveUpTime.map { now + $0 }, now: now)
     }
 
     mutating func withdraw(_ lease: Int) -> [Action] {
@@ -66,11 +66,11 @@ struct MachineScript {
         machine.logOutFailed(.of(session), isPassing: isPassing, jitter: jitter, now: now)
     }
 
-    mutating func visit() -> Int? { machine.visit(now: now).id?.number }
+    mutating func logInExternally() -> Int? { machine.logInExternally(now: now).id?.number }
     mutating func visitFailed(_ session: Int) -> [Action] { machine.visitFailed(.of(session), now: now) }
     mutating func abandonVisit(_ session: Int) -> [Action] { machine.abandonVisit(.of(session), now: now) }
-    mutating func adopt(from visit: Int) -> (isWanted: Bool, actions: [Action]) {
-        let (_, isWanted, actions) = machine.adopt(isOwned: true, from: .of(visit), now: now)
+    mutating func adopt(from externalLogin: Int) -> (isWanted: Bool, actions: [Action]) {
+        let (_, isWanted, actions) = machine.adopt(isOwned: true, from: .of(externalLogin), now: now)
         return (isWanted, actions)
     }
 

@@ -36,7 +36,7 @@ private struct SessionModel {
     private var goodbyes: [SessionID: TokenEpoch] = [:]
     private var endings: Set<Int> = []
     private var alarm: NIODeadline?
-    private var patienceEnds: [LeaseID: NIODeadline] = [:]
+    private var retryEnd: [LeaseID: NIODeadline] = [:]
     private var shown: TokenEpoch?
 
     /// The tokens that the shell holds, that the server knows, and whose sessions the pool need not log out.
@@ -83,7 +83,7 @@ private struct SessionModel {
             case 0: adopt()
             case 1..<4: if let grant = pick(leases) { obey(machine.confine(to: grant.token, now: now)) }
             case 4: obey(machine.storeRefused(pick(tokens) ?? TokenEpoch(tick: 1), now: now))
-            case 5..<7: visit()
+            case 5..<7: logInExternally()
             case 7: if let id = pick(visits) { obey(machine.abandonVisit(id, now: now)) }
             case 8: if let id = pick(visits) { endVisit(id) }
             default: break
@@ -126,10 +126,10 @@ private struct SessionModel {
     private mutating func request() {
         let purposes: [LeasePurpose] = [.request, .request, .request, .replay, .pinned]
         let purpose = purposes.randomElement(using: &random) ?? .request
-        let patience: TimeAmount? =
+        let giveUpTime: TimeAmount? =
             Int.random(in: 0..<3, using: &random) == 0
             ? .milliseconds(Int64.random(in: 0...40_000, using: &random)) : nil
-        let (answer, actions) = machine.request(purpose, until: patience.map { now + $0 }, now: now)
+        let (answer, actions) = machine.request(purpose, until: giveUpTime.map { now + $0 }, now: now)
         switch answer {
         case .granted(let grant):
             if purpose == .pinned { pinned.insert(grant.lease) }
@@ -137,7 +137,7 @@ private struct SessionModel {
         case .waiting(let id):
             if purpose == .pinned { pinned.insert(id) }
             waiting.insert(id)
-            patienceEnds[id] = patience.map { now + $0 }
+            retryEnd[id] = giveUpTime.map { now + $0 }
         case .refused:
             break
         }
@@ -216,8 +216,8 @@ private struct SessionModel {
         }
     }
 
-    private mutating func visit() {
-        let (id, actions) = machine.visit(now: now)
+    private mutating func logInExternally() {
+        let (id, actions) = machine.logInExternally(now: now)
         if let id { visits.insert(id) }
         hasAdopted = true
         obey(actions)
@@ -266,7 +266,7 @@ private struct SessionModel {
             case .refuse(let lease, let refusal):
                 rule(waiting.remove(lease) != nil, "only who waits is refused: \(lease)")
                 let isOwnLimit = refusal == .callDeadlinePassed
-                rule(!isOwnLimit || patienceEnds[lease].map { $0 <= now } == true, "nobody is refused early: \(lease)")
+                rule(!isOwnLimit || retryEnd[lease].map { $0 <= now } == true, "nobody is refused early: \(lease)")
             case .load(let id):
                 loads.insert(id)
             case .logIn(let id):
@@ -314,10 +314,13 @@ private struct SessionModel {
         rule(tokens.contains(grant.token), "a lease has a token")
         let session = machine.sessions.first { $0.id == grant.session }
         rule(session?.token == grant.token, "a lease's token is its session's")
-        let keeper = machine.keeper?.id
-        let isKeeper = grant.session == keeper
+        let reservedSession = machine.reservedSession?.id
+        let isKeeper = grant.session == reservedSession
         let isPinned = pinned.contains(grant.lease)
-        rule(keeper == nil || isKeeper != isPinned, "requests get the keeper, pinned work another one")
+        rule(
+            reservedSession == nil || isKeeper != isPinned,
+            "requests get the reservedSession, pinned work another one"
+        )
         rule(!pinned.contains(grant.lease) || session?.owner != .store, "pinned work shares its session with nobody")
         leases[grant.lease] = grant
     }
@@ -334,7 +337,7 @@ private struct SessionModel {
             !leases.isEmpty || !loads.isEmpty || !logIns.isEmpty || !logOuts.isEmpty || alarm != nil
         rule(waiting.isEmpty || isSomethingComing && alarm != nil, "nobody waits for nothing")
         rule(endings.isEmpty || isSomethingComing, "no end is waited for in vain")
-        rule(waiting.allSatisfy { patienceEnds[$0].map { $0 > now } ?? true }, "nobody waits longer than it may")
+        rule(waiting.allSatisfy { retryEnd[$0].map { $0 > now } ?? true }, "nobody waits longer than it may")
         let open = machine.sessions.filter(\.isOpen).map(\.token)
         rule(open.isEmpty || shown.map(open.contains) == true, "the token that is shown is that of an open session")
         for session in machine.sessions {

@@ -40,7 +40,7 @@ extension DataAPI {
         /// Attaches the subscriber. Nothing is sent before there is demand.
         public func receive<Downstream: Subscriber<CopyEvent<R>, FMRest.APIError>>(subscriber: Downstream) {
             CopyNews(run: run)
-                .handedOver(to: isolation, by: run.found.layout.server)
+                .delivered(on: isolation, by: run.found.layout.server)
                 .asLongAsItHolds()
                 .receive(subscriber: subscriber)
         }

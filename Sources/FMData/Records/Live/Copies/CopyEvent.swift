@@ -15,7 +15,7 @@ extension DataAPI {
         case gone([Gone])
         /// A poll is complete, and the copy equals what the query found. If no event came before it, nothing has
         /// changed.
-        case looked(CopyMark, Freshness)
+        case polled(CopyMark, Freshness)
         /// The copy is no longer valid: delete all its records and the mark. The current records follow.
         case reset(ResetReason)
 

@@ -106,7 +106,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     // MARK: Polls
 
-    override func beginLook(_ terms: LookTerms) {
+    override func beginPoll(_ terms: PollTerms) {
         lock.withLock { passed = 0 }
         let found = found.callOptions(terms.apply).bound(to: terms.tenure)
         let findings = asked().followed { [self] in compared(found) }.followed { [self] in polled(found) }
@@ -119,15 +119,15 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 missing: missing,
                 held: versions.count,
                 hasChanges: passed > 0 || !missing.isEmpty,
-                isTorn: findings.isTorn,
+                isInconsistent: findings.isInconsistent,
                 isShort: findings.isShort,
                 work: terms.meter.work
             )
-            return machine.looked(outcome, now, jitter: jitter)
+            return machine.polled(outcome, now, jitter: jitter)
         }
     }
 
-    override func isThere(_ id: Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+    override func isThere(_ id: Int, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
     }
 
@@ -198,7 +198,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     override func lockedLetGo() -> Any? { findings.take() }
 
-    override func accept(_ look: Look, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
+    override func accept(_ poll: RunningPoll, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
         let removals = gone.sorted { $0.key < $1.key }.map { Event.Gone(recordId: $0.key, reason: $0.value) }
         let query = found.fingerprint
         guard
@@ -212,10 +212,10 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             })
         else { return {} }
         let freshness = DataAPI.Freshness(
-            origin: isFirst ? .snapshot : look.origin,
-            asOf: server.time.date(look.began),
-            isComplete: !findings.isTorn,
-            looks: 1,
+            origin: isFirst ? .snapshot : poll.origin,
+            asOf: server.time.date(poll.began),
+            isComplete: !findings.isInconsistent,
+            polls: 1,
             watch: findings.strategy.watch
         )
         return { [self] in
@@ -223,7 +223,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 database.tenure.reads.wrote()
                 tell(.gone(removals))
             }
-            tell(.looked(mark, freshness))
+            tell(.polled(mark, freshness))
             wishesChanged()
         }
     }
@@ -350,7 +350,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             guard subscriber != nil else { return nil }
             // Of two consecutive `looked` events, the later one suffices.
             var old: News?
-            if case .looked? = pending.last?.event, case .looked = event { old = pending.removeLast() }
+            if case .polled? = pending.last?.event, case .polled = event { old = pending.removeLast() }
             pending.append(News(event: event, tenure: tenure, taken: taken))
             return old
         }

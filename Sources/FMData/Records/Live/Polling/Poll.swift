@@ -13,11 +13,11 @@ struct Poll<R: RecordFields>: Sendable {
     ///   - held: what is known so far.
     ///   - strategy: the strategy in the state in which the poll before left it.
     ///   - terms: as which account the poll asks, and how long it waits.
-    let perform: @Sendable (_ held: LiveState<R>, _ strategy: any PollStrategy, _ terms: LookTerms) -> Publisher
+    let perform: @Sendable (_ held: LiveState<R>, _ strategy: any PollStrategy, _ terms: PollTerms) -> Publisher
     /// Whether a record that a poll has not found still exists.
-    let isThere: @Sendable (Int, _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
+    let isThere: @Sendable (Int, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError>
     /// Whether the host has another file than the one the records are from.
-    let isOfOtherFile: @Sendable (_ records: [Record], _ terms: LookTerms) -> AnyPublisher<Bool, FMRest.APIError>
+    let isOfOtherFile: @Sendable (_ records: [Record], _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError>
 }
 
 extension Poll {

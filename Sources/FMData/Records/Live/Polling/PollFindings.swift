@@ -9,7 +9,7 @@ struct PollFindings<R: RecordFields>: Sendable {
     /// The records that were read. All others are unchanged.
     var read: [Attempt] = []
     /// Whether the findings are inconsistent: the table changed while it was read.
-    var isTorn = false
+    var isInconsistent = false
     /// Whether fewer records came than the host had counted.
     var isShort = false
     /// Whether the host has another file than the known one; all records are then from the new file.

@@ -26,7 +26,7 @@ struct PollRun<R: RecordFields> {
     private var unreadable: (count: Int, first: DataAPI.UnreadableRecord)?
     /// How many records the host had counted when the list began.
     private var total: Int?
-    private var isTorn = false
+    private var isInconsistent = false
     /// The modIds of the records that this poll has read, by record id.
     private var read: [Int: Int] = [:]
     /// The changed records, by record id.
@@ -66,7 +66,7 @@ struct PollRun<R: RecordFields> {
         var news: [Attempt] = []
         if question.isList {
             total = total ?? page.foundCount
-            isTorn = isTorn || page.isInMotion
+            isInconsistent = isInconsistent || page.isInMotion
         }
         switch question {
         case .records, .record, .modifiedRecords:
@@ -151,7 +151,7 @@ struct PollRun<R: RecordFields> {
         return PollFindings(
             order: isWhole ? listed : nil,
             read: read,
-            isTorn: isTorn,
+            isInconsistent: isInconsistent,
             isShort: isWhole && (total.map { listed.count < $0 } ?? false),
             strategy: strategy
         )

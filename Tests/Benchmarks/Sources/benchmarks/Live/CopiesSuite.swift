@@ -67,10 +67,10 @@ enum CopiesSuite: Suite {
         /// Measures one poll, which begins with a change of the followed records or with a new run.
         func look(_ part: String, _ begin: () -> Void) async throws {
             let (before, told) = (try server.counts(), copy.told)
-            let looks = copy.looks
+            let polls = copy.polls
             let time = await seconds {
                 begin()
-                await copy.untilLooked(looks + 1)
+                await copy.untilPolled(polls + 1)
             }
             let after = try server.counts()
             parts.append(
@@ -117,16 +117,16 @@ final class KeptVersions: Sendable {
         var modIds: [Int: Int] = [:]
         var mark: DataAPI.CopyMark?
         var told = 0
-        var looks = 0
+        var polls = 0
     }
 
     private let state = NIOLockedValueBox(State())
     private let ends = Arrivals()
 
     var told: Int { state.withLockedValue(\.told) }
-    var looks: Int { state.withLockedValue(\.looks) }
+    var polls: Int { state.withLockedValue(\.polls) }
 
-    func untilLooked(_ count: Int) async { await ends.untilCount(count) }
+    func untilPolled(_ count: Int) async { await ends.untilCount(count) }
 
     var keeper: DataAPI.CopyKeeper {
         DataAPI.CopyKeeper(
@@ -158,11 +158,11 @@ final class KeptVersions: Sendable {
             case .gone(let gone):
                 state.told += gone.count
                 for record in gone { state.modIds[record.recordId] = nil }
-            case .looked(let mark, _):
+            case .polled(let mark, _):
                 state.mark = mark
-                state.looks += 1
+                state.polls += 1
                 return true
-            case .reset: state = State(looks: state.looks)
+            case .reset: state = State(polls: state.polls)
             }
             return false
         }

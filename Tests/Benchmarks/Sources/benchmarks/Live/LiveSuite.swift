@@ -61,15 +61,15 @@ enum LiveSuite: Suite {
         rounds: Int
     ) async throws -> QuietLook {
         let query = server.vessels().live(options(watch))
-        let looks = Looks(query)
+        let history = PollHistory(query)
         let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
-        await looks.untilEnded(1)
+        await history.untilEnded(1)
         let before = try server.counts()
         var times: [Double] = []
         for round in 1...rounds {
             let start = processorSeconds()
             query.refresh()
-            await looks.untilEnded(1 + round)
+            await history.untilEnded(1 + round)
             times.append((processorSeconds() - start) * 1e6)
         }
         let after = try server.counts()
@@ -183,16 +183,16 @@ enum LiveSuite: Suite {
 
     private static func fanout(_ report: inout Report, _ server: FleetServer) async throws {
         let query = server.vessels().find { $0(.number) <= 100 }.live(options(.reread))
-        let looks = Looks(query)
+        let history = PollHistory(query)
         let arrivals = Arrivals()
         let subscriptions = (0..<1_000).map { _ in
             query.sink(receiveCompletion: { _ in }, receiveValue: { _ in arrivals.arrived() })
         }
         await arrivals.untilCount(1_000)
-        await looks.untilEnded(1)
+        await history.untilEnded(1)
         let before = try server.counts().requests
         query.refresh()
-        await looks.untilEnded(2)
+        await history.untilEnded(2)
         let requests = Double(try server.counts().requests - before)
         report["live.fanout.requests"] = requests
         print("a look for 1,000 subscribers of one query: \(requests) requests")
@@ -253,7 +253,7 @@ final class Arrivals: Sendable {
 }
 
 /// Counts the completed polls of a live query.
-struct Looks {
+struct PollHistory {
     private let ends = Arrivals()
     private let subscription: AnyCancellable
 

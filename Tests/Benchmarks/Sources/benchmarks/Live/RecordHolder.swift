@@ -42,24 +42,24 @@ enum RecordHolder {
             withExtendedLifetime(records) {}
         case .live:
             let query = vessels.live(DataAPI.LiveOptions(watch: .reread, maximumRecords: 1_000_000))
-            let looks = Looks(query)
+            let history = PollHistory(query)
             let subscription = query.sink(receiveCompletion: { _ in }, receiveValue: { _ in })
-            await looks.untilEnded(1)
+            await history.untilEnded(1)
             // The code that delivered the records may still reference them.
             try await Task.sleep(for: .seconds(1))
             try say(since: before)
             subscription.cancel()
         case .copy:
-            let looks = Arrivals()
+            let history = Arrivals()
             let keeper = DataAPI.CopyKeeper(
                 mark: { done in done(.success(nil)) },
                 versions: { _, _, done in done(.success([])) }
             )
             let subscription = vessels.changes(keptBy: keeper).sink(
                 receiveCompletion: { _ in },
-                receiveValue: { if case .looked = $0 { looks.arrived() } }
+                receiveValue: { if case .polled = $0 { history.arrived() } }
             )
-            await looks.untilCount(1)
+            await history.untilCount(1)
             try await Task.sleep(for: .seconds(1))
             try say(since: before)
             subscription.cancel()

@@ -17,7 +17,7 @@ final class CopyTable: Sendable {
         /// Stored as JSON, as a program would do it.
         var mark: Data?
         var resets: [DataAPI.ResetReason] = []
-        var looks = 0
+        var polls = 0
         /// The number of events that were carried out.
         var count = 0
         /// The largest number of records in one event.
@@ -50,8 +50,8 @@ final class CopyTable: Sendable {
                     state.ships[record.recordId] = nil
                     state.modIds[record.recordId] = nil
                 }
-            case .looked(let mark, _):
-                state.looks += 1
+            case .polled(let mark, _):
+                state.polls += 1
                 state.mark = try? JSONEncoder().encode(mark)
             case .reset(let reason):
                 state.resets.append(reason)
@@ -82,7 +82,7 @@ final class CopyTable: Sendable {
     }
 
     /// Returns when this many polls were complete.
-    func looks(_ count: Int) async { await until { state.looks >= count } }
+    func polls(_ count: Int) async { await until { state.polls >= count } }
 }
 
 extension DataAPI.CopyChanges {

@@ -32,7 +32,7 @@ import Testing
         try await Self.run(ships: 600) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
             let following = copy.follow(changes)
-            await copy.looks(1)
+            await copy.polls(1)
             expectNoDifference(copy.names, harbour.names)
             await until { changes.isAtRest }
 
@@ -40,7 +40,7 @@ import Testing
             try await harbour.delete(18)
             _ = try await harbour.insert("Skibladner")
             changes.refresh()
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(copy.names, harbour.names)
             following.cancel()
         }
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: ways) func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(1)
+            await copy.polls(1)
             first.cancel()
 
             try await harbour.edit(17, ["Name": "Draken"])
@@ -59,7 +59,7 @@ import Testing
             _ = try await harbour.insert("Skibladner")
             let before = copy.state
             let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(copy.names, harbour.names)
             expectNoDifference(copy.state.resets, [])
             // Records, deleted records, and the mark.
@@ -73,11 +73,11 @@ import Testing
             for id in 1...60 { try await harbour.edit(id, ["Port": "Bergen"]) }
             let options = DataAPI.LiveOptions(watch: .stamp("Changed", scan: "Ships (ids)"))
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(1)
+            await copy.polls(1)
             first.cancel()
             let before = harbour.requests
             let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(harbour.requests - before, 2)
             second.cancel()
         }
@@ -103,7 +103,7 @@ import Testing
             changes.refresh()
             await events.valueCount(atLeast: 4)
             guard case .unreadable(let bad) = events.values[0], case .records(let good) = events.values[1],
-                case .looked = events.values[2], case .looked = events.values[3]
+                case .polled = events.values[2], case .polled = events.values[3]
             else {
                 Issue.record("\(events.values)")
                 return
@@ -121,7 +121,7 @@ import Testing
         try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
             let options = DataAPI.LiveOptions(watch: .scan("Ships (ids)"))
             var runs = 0
-            while copy.state.looks == 0, runs < 100 {
+            while copy.state.polls == 0, runs < 100 {
                 runs += 1
                 let before = copy.state
                 let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>(
@@ -130,7 +130,7 @@ import Testing
                 )
                 harbour.ships.changes(keptBy: copy.keeper, options: options).subscribe(events)
                 await until { copy.state.count > before.count }
-                #expect(copy.ids.count > before.ships.count || copy.state.looks > 0)
+                #expect(copy.ids.count > before.ships.count || copy.state.polls > 0)
                 events.cancel()
             }
             expectNoDifference(copy.names, harbour.names)
@@ -148,7 +148,7 @@ import Testing
             let following = copy.follow(changes)
             await until {
                 harbour.time.advance(by: .milliseconds(100))
-                return copy.state.looks > 0
+                return copy.state.polls > 0
             }
             expectNoDifference(copy.names, harbour.names)
             following.cancel()
@@ -162,7 +162,7 @@ import Testing
     ) async throws {
         try await Self.run(ships: 40) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(1)
+            await copy.polls(1)
             first.cancel()
             try await harbour.delete(2)
             harbour.sandbox.inject(.error(FileMakerError(code)), on: .getRecords)
@@ -170,7 +170,7 @@ import Testing
             let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
             await until {
                 harbour.time.advance(by: .milliseconds(100))
-                return copy.state.looks > 1
+                return copy.state.polls > 1
             }
             expectNoDifference(copy.names, harbour.names)
             expectNoDifference(copy.state.resets, [])
@@ -185,12 +185,12 @@ import Testing
         try await Self.run(ships: 30) { harbour, copy in
             _ = try await harbour.insert("Draken")
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(1)
+            await copy.polls(1)
             first.cancel()
             harbour.sandbox.reset()
             _ = try await harbour.insert("Skibladner", port: "Bergen")
             let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(copy.state.resets, [.otherFile])
             expectNoDifference(copy.names, harbour.names)
             second.cancel()
@@ -204,12 +204,12 @@ import Testing
             _ = try await harbour.insert("Draken")
             let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
             let following = copy.follow(changes)
-            await copy.looks(1)
+            await copy.polls(1)
             await until { changes.isAtRest }
             harbour.sandbox.reset()
             _ = try await harbour.insert("Skibladner")
             changes.refresh()
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(copy.state.resets, [.otherFile])
             expectNoDifference(copy.names, harbour.names)
             following.cancel()
@@ -221,11 +221,11 @@ import Testing
             try await harbour.edit(7, ["Name": "Draken"])
             let changes = harbour.ships.changes(keptBy: copy.keeper)
             let following = copy.follow(changes)
-            await copy.looks(1)
+            await copy.polls(1)
             await until { changes.isAtRest }
             harbour.sandbox.reset()
             changes.refresh()
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(copy.state.resets, [.otherFile])
             expectNoDifference(copy.names, harbour.names)
             following.cancel()
@@ -235,11 +235,11 @@ import Testing
     @Test func anotherQueryIsAReset() async throws {
         try await Self.run(ships: 5) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
-            await copy.looks(1)
+            await copy.polls(1)
             first.cancel()
             try await harbour.edit(1, ["Port": "Bergen"])
             let second = copy.follow(harbour.ships.changes(of: harbour.inOslo, keptBy: copy.keeper))
-            await copy.looks(2)
+            await copy.polls(2)
             expectNoDifference(copy.state.resets, [.otherQuery])
             expectNoDifference(copy.ids, [2, 3, 4, 5])
             second.cancel()
@@ -250,7 +250,7 @@ import Testing
         try await Self.run(ships: 5) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper)
             let following = copy.follow(changes)
-            await copy.looks(1)
+            await copy.polls(1)
             await until { changes.isAtRest }
             harbour.database.replaceCredentials(Credentials(user: "someone", password: "else"))
             await until { !copy.state.resets.isEmpty }
@@ -264,7 +264,7 @@ import Testing
     @Test func anAccountThatIsReplacedWhileTheKeeperIsAskedIsAReset() async throws {
         try await Self.run(ships: 5) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
-            await copy.looks(1)
+            await copy.polls(1)
             first.cancel()
             let answers = NIOLockedValueBox<[@Sendable () -> Void]>([])
             let keeper = copy.keeper
@@ -320,7 +320,7 @@ import Testing
         try await Self.run(ships: 3) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper)
             let first = copy.follow(changes)
-            await copy.looks(1)
+            await copy.polls(1)
             let second = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
             changes.subscribe(second)
             guard case .failure(let error) = await second.completion() else { return }
@@ -328,7 +328,7 @@ import Testing
             first.cancel()
             // A subscriber is accepted again after the first one has cancelled.
             let third = copy.follow(changes)
-            await copy.looks(2)
+            await copy.polls(2)
             third.cancel()
         }
     }
@@ -364,7 +364,7 @@ import Testing
     @Test func theMarkHoldsNothingOfWhatTheRecordsHold() async throws {
         try await Self.run(ships: 3) { harbour, copy in
             let following = copy.follow(harbour.ships.changes(of: harbour.inOslo, keptBy: copy.keeper))
-            await copy.looks(1)
+            await copy.polls(1)
             let text = String(decoding: copy.state.mark ?? Data(), as: UTF8.self)
             for secret in ["Oslo", "Ship1", "admin"] { #expect(!text.contains(secret)) }
             following.cancel()

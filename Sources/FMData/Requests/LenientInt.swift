@@ -1,22 +1,22 @@
 /// An id or a count as the caller gave it: as a number, or as the text of one, as in programs written for the README
 /// that this library succeeds. When a text is no number, the request throws a typed error: nothing traps, and no option
 /// is silently left out.
-enum GivenNumber: Hashable, Sendable {
+enum LenientInt: Hashable, Sendable {
     case none
     case number(Int)
     case noNumber
 
     init(_ number: Int?) {
-        self = number.map(GivenNumber.number) ?? .none
+        self = number.map(LenientInt.number) ?? .none
     }
 
     init(text: String?) {
-        self = text.map { Int($0).map(GivenNumber.number) ?? .noNumber } ?? .none
+        self = text.map { Int($0).map(LenientInt.number) ?? .noNumber } ?? .none
     }
 
     /// Takes an id that the call needs.
     init(id: some DataAPI.RecordIdentifier) {
-        self = type(of: id).recordNumber(id).map(GivenNumber.number) ?? .noNumber
+        self = type(of: id).recordNumber(id).map(LenientInt.number) ?? .noNumber
     }
 
     /// The number; `nil` when none was given, or a text that is no number.

@@ -3,17 +3,17 @@ import NIOCore
 import OpenCombine
 
 /// The terms of one poll: as which account it asks, and how long it waits.
-struct LookTerms: Sendable {
+struct PollTerms: Sendable {
     /// The tenure of the account that polls.
     let tenure: Tenure
     /// How long a call waits for the first byte of its answer; `nil` for ever.
     let limit: TimeAmount?
     /// Measures how long the host works for the poll.
-    let meter: LookMeter
+    let meter: PollMeter
 
     /// Applies the terms to the options of the poll's calls.
     func apply(to options: inout DataAPI.CallOptions) {
-        options.look = meter
+        options.pollMeter = meter
         options.cacheTime = nil
         if let limit { options.timeouts.firstByte = .nanoseconds(limit.nanoseconds) }
     }
@@ -22,7 +22,7 @@ struct LookTerms: Sendable {
 /// Measures how long the host works for a poll: for each request, the time from writing it to a connection until the
 /// end of its answer. Not counted are the waiting for a session and a connection behind the program's own calls, which
 /// costs the host nothing, and the waiting for an answer that never came or was cancelled.
-final class LookMeter: Sendable {
+final class PollMeter: Sendable {
     /// One call. It may be written more than once, if the connection before was dead; the last time counts.
     private struct Call {
         var writtenAt: NIODeadline?
@@ -43,11 +43,11 @@ final class LookMeter: Sendable {
 
     private let state = NIOLockedValueBox(State())
     private let now: @Sendable () -> NIODeadline
-    private let changed: @Sendable (LookMeter) -> Void
+    private let changed: @Sendable (PollMeter) -> Void
 
     /// - Parameter changed: called each time a call gets its session, and each time one ends, with or without an
     ///   answer.
-    init(now: @escaping @Sendable () -> NIODeadline, changed: @escaping @Sendable (LookMeter) -> Void) {
+    init(now: @escaping @Sendable () -> NIODeadline, changed: @escaping @Sendable (PollMeter) -> Void) {
         self.now = now
         self.changed = changed
     }

@@ -52,19 +52,19 @@ extension DataAPI.TypedLayout {
                         .afterFailure { error, _ -> AnyPublisher<[Record], FMRest.APIError> in
                             guard error.fileMakerCode == .recordMissing else { return .failing(error) }
                             if case .skip = missing { return .of([]) }
-                            return .failing(error.naming(recordId: GivenNumber(id: recordId), of: layout))
+                            return .failing(error.naming(recordId: LenientInt(id: recordId), of: layout))
                         }
                         .eraseToAnyPublisher()
                 }
                 .eraseToAnyPublisher()
         }
-        .handedOver(to: isolation, by: layout.database)
+        .delivered(on: isolation, by: layout.database)
     }
 }
 
 extension FMRest.APIError {
     /// Adds the id of the missing record to the error's reason.
-    fileprivate func naming(recordId: GivenNumber, of layout: DataAPI.Layout) -> FMRest.APIError {
+    fileprivate func naming(recordId: LenientInt, of layout: DataAPI.Layout) -> FMRest.APIError {
         guard let number = recordId.number else { return self }
         var error = self
         error.reason += " It is record \(number) on layout \"\(layout.name)\" that was asked for."

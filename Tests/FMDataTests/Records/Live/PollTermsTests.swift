@@ -10,26 +10,26 @@ import Testing
 @testable import FMData
 
 /// For which account and with which time limit a poll makes its calls, and what their failures mean.
-@Suite struct LookTermsTests {
+@Suite struct PollTermsTests {
     private typealias Failure = PollerStateMachine.Failure
 
     @Test func anAnswerIsWaitedForAsTheTermsSay() {
         let time = ManualTime()
-        let terms = LookTerms(
+        let terms = PollTerms(
             tenure: Sea.calm().layout.layout.database.tenure,
             limit: .seconds(10),
-            meter: LookMeter(now: time.sessionTime.now) { _ in }
+            meter: PollMeter(now: time.sessionTime.now) { _ in }
         )
         var options = DataAPI.CallOptions(timeouts: DataAPI.Timeouts())
         terms.apply(to: &options)
         expectNoDifference(options.timeouts.firstByte, .seconds(10))
-        expectNoDifference(options.look === terms.meter, true)
+        expectNoDifference(options.pollMeter === terms.meter, true)
     }
 
     @Test func theHostsWorkIsThatBetweenRequestAndAnswer() {
         let time = ManualTime()
         let calls = NIOLockedValueBox<[Int]>([])
-        let meter = LookMeter(now: time.sessionTime.now) { meter in calls.withLockedValue { $0.append(meter.calls) } }
+        let meter = PollMeter(now: time.sessionTime.now) { meter in calls.withLockedValue { $0.append(meter.calls) } }
         func timeout(_ code: HTTPClientError.Code, _ outcome: HTTPClientError.Outcome) -> FMRest.APIError {
             FMRest.APIError(.timeout, reason: "late", underlying: HTTPClientError(code: code, outcome: outcome))
         }
@@ -68,7 +68,7 @@ import Testing
     /// An answer is handled before its call has ended, so the call's work must count by then.
     @Test func workThatHasNotEndedCounts() {
         let time = ManualTime()
-        let meter = LookMeter(now: time.sessionTime.now) { _ in }
+        let meter = PollMeter(now: time.sessionTime.now) { _ in }
         let answer = PassthroughSubject<Int, FMRest.APIError>()
         let values = TrackingSubscriber<Int, FMRest.APIError>()
         meter.measured { written in

@@ -74,13 +74,13 @@ import Testing
     @Test func whatTheCallerHasIsNotFetched() async throws {
         try await withHarbor(250) { vessels, sandbox in
             let known = Dictionary(uniqueKeysWithValues: (1...250).map { ($0, $0 % 3) })
-            let none = try await vessels.containers(.photo, have: { known[$0.id] == $0.modId }).outcome().get()
+            let none = try await vessels.containers(.photo, skipping: { known[$0.id] == $0.modId }).outcome().get()
             expectNoDifference(none.map(\.recordId), [])
             expectNoDifference(sandbox.counters.requests[.getRecord], nil)
             expectNoDifference(sandbox.counters.requests[.getRecords], 3)
 
             _ = try await vessels.edit(120, ["Name": "renamed"]).firstValue()
-            let changed = try await vessels.containers(.photo, have: { known[$0.id] == $0.modId }).outcome().get()
+            let changed = try await vessels.containers(.photo, skipping: { known[$0.id] == $0.modId }).outcome().get()
             expectNoDifference(changed.map(\.recordId), [120])
             expectNoDifference(texts(changed), ["photo 120"])
         }
@@ -88,7 +88,7 @@ import Testing
 
     @Test func eachSaysHowFarTheSetHasCome() async throws {
         try await withHarbor(250, without: [3]) { vessels, _ in
-            let photos = try await vessels.containers(.photo, have: { $0.id > 5 && $0.id < 248 }).outcome().get()
+            let photos = try await vessels.containers(.photo, skipping: { $0.id > 5 && $0.id < 248 }).outcome().get()
             expectNoDifference(photos.map(\.progress.completedRecords), [1, 2, 3, 4, 5, 248, 249, 250])
             expectNoDifference(Set(photos.map(\.progress.totalRecords)), [250])
             // "photo 1" has seven bytes, "photo 248" nine; the third is empty.
@@ -148,7 +148,7 @@ import Testing
                 let photos = try await vessels.containers(
                     .photo,
                     toFiles: { "\(path)/\($0.id)" },
-                    have: { $0.id == 1 }
+                    skipping: { $0.id == 1 }
                 )
                 .outcome().get()
                 expectNoDifference(photos.map(\.recordId), [2, 3, 4])

@@ -5,7 +5,7 @@ extension DataAPI.FoundSet {
     /// The contents of a container field of all these records, in memory.
     ///
     ///     photos.find { $0(.kind) == "portrait" }
-    ///         .containers(.photo, have: { record in known[record.id] == record.modId })
+    ///         .containers(.photo, skipping: { record in known[record.id] == record.modId })
     ///         .sink(…, receiveValue: { photo in
     ///             keep(photo.content, for: photo.recordId, version: photo.modId)
     ///         })
@@ -39,7 +39,7 @@ extension DataAPI.FoundSet {
         _ field: R.CodingKeys,
         repetition: Int = 1,
         upTo maximumBytes: Int = 16 << 20,
-        have isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
+        skipping isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
         concurrency: Int? = nil,
         onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
@@ -47,18 +47,18 @@ extension DataAPI.FoundSet {
         containers(field, repetition, isKnown, concurrency, onProgress, size: \.data.count) { _, download, observer in
             download.toMemory(upTo: maximumBytes, onProgress: observer)
         }
-        .handedOver(to: isolation, by: layout.layout.database)
+        .delivered(on: isolation, by: layout.layout.database)
     }
 
     /// The contents of a container field of all these records, in files.
     ///
     ///     photos.find { $0(.kind) == "portrait" }
-    ///         .containers(.photo, toFiles: { "/srv/photos/\($0.id).jpg" }, have: { known[$0.id] == $0.modId })
+    ///         .containers(.photo, toFiles: { "/srv/photos/\($0.id).jpg" }, skipping: { known[$0.id] == $0.modId })
     ///
     /// A file appears at its path only when it is complete, as in ``DataAPI/ContainerDownload/toFile(at:onProgress:)``;
     /// a file that cannot be written makes the publisher fail. For an empty container an existing file is left as it
     /// is. Little memory is needed, whatever the sizes. Otherwise it works like
-    /// ``containers(_:repetition:upTo:have:concurrency:onProgress:isolation:)``.
+    /// ``containers(_:repetition:upTo:skipping:concurrency:onProgress:isolation:)``.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
@@ -77,7 +77,7 @@ extension DataAPI.FoundSet {
         _ field: R.CodingKeys,
         repetition: Int = 1,
         toFiles path: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> String,
-        have isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
+        skipping isKnown: @escaping @Sendable (DataAPI.TypedLayout<R>.Record) -> Bool = { _ in false },
         concurrency: Int? = nil,
         onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
@@ -88,7 +88,7 @@ extension DataAPI.FoundSet {
             observer in
             download.toFile(at: path(record), onProgress: observer)
         }
-        .handedOver(to: isolation, by: layout.layout.database)
+        .delivered(on: isolation, by: layout.layout.database)
     }
 
     private typealias Fetch<Content> = (
@@ -107,7 +107,7 @@ extension DataAPI.FoundSet {
         Deferred {
             var bytes = 0
             let meter = onProgress.map { ContainersMeter(observer: $0) }
-            return contents(field, repetition, have: isKnown, concurrency) { record, download in
+            return contents(field, repetition, skipping: isKnown, concurrency) { record, download in
                 fetch(record, download, meter?.observer(of: record.recordId))
             }
             .map { container in
@@ -124,7 +124,7 @@ extension DataAPI.FoundSet {
     private func contents<Content>(
         _ field: R.CodingKeys,
         _ repetition: Int,
-        have isKnown: @escaping (DataAPI.TypedLayout<R>.Record) -> Bool,
+        skipping isKnown: @escaping (DataAPI.TypedLayout<R>.Record) -> Bool,
         _ concurrency: Int?,
         _ fetch:
             @escaping (DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload)
@@ -244,14 +244,14 @@ extension FMRest.APIError {
 
 extension DataAPI.TypedLayout {
     /// The contents of a container field of all records, in memory; see
-    /// ``DataAPI/FoundSet/containers(_:repetition:upTo:have:concurrency:onProgress:isolation:)``.
+    /// ``DataAPI/FoundSet/containers(_:repetition:upTo:skipping:concurrency:onProgress:isolation:)``.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func containers(
         _ field: R.CodingKeys,
         repetition: Int = 1,
         upTo maximumBytes: Int = 16 << 20,
-        have isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
+        skipping isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
         concurrency: Int? = nil,
         onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
@@ -260,7 +260,7 @@ extension DataAPI.TypedLayout {
             field,
             repetition: repetition,
             upTo: maximumBytes,
-            have: isKnown,
+            skipping: isKnown,
             concurrency: concurrency,
             onProgress: onProgress,
             isolation: isolation
@@ -268,14 +268,14 @@ extension DataAPI.TypedLayout {
     }
 
     /// The contents of a container field of all records, in files; see
-    /// ``DataAPI/FoundSet/containers(_:repetition:toFiles:have:concurrency:onProgress:isolation:)``.
+    /// ``DataAPI/FoundSet/containers(_:repetition:toFiles:skipping:concurrency:onProgress:isolation:)``.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func containers(
         _ field: R.CodingKeys,
         repetition: Int = 1,
         toFiles path: @escaping @Sendable (Record) -> String,
-        have isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
+        skipping isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
         concurrency: Int? = nil,
         onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
@@ -284,7 +284,7 @@ extension DataAPI.TypedLayout {
             field,
             repetition: repetition,
             toFiles: path,
-            have: isKnown,
+            skipping: isKnown,
             concurrency: concurrency,
             onProgress: onProgress,
             isolation: isolation

@@ -24,7 +24,7 @@ extension DataAPI {
 }
 
 /// The token bucket behind ``DataAPI/PollRateLimit``. The query that has waited longest goes first.
-struct LookBudget {
+struct PollRateLimit {
     typealias ID = Int
 
     private let burst: Double
@@ -68,11 +68,11 @@ struct LookBudget {
     }
 }
 
-/// The ``LookBudget`` of a server, shared by its live queries.
-final class LookTurns: Sendable {
+/// The ``PollRateLimit`` of a server, shared by its live queries.
+final class PollRateLimiter: Sendable {
     fileprivate struct State {
-        var budget: LookBudget
-        var turns: [LookBudget.ID: @Sendable () -> Void] = [:]
+        var budget: PollRateLimit
+        var turns: [PollRateLimit.ID: @Sendable () -> Void] = [:]
         var lastID = 0
         var isAlarmSet = false
     }
@@ -82,13 +82,13 @@ final class LookTurns: Sendable {
 
     init(_ limit: DataAPI.PollRateLimit, time: SessionTime) {
         self.time = time
-        state = NIOLockedValueBox(State(budget: LookBudget(limit, now: time.now())))
+        state = NIOLockedValueBox(State(budget: PollRateLimit(limit, now: time.now())))
     }
 
     /// Calls the closure when the poll may begin, perhaps before this function returns.
     ///
     /// - Returns: the id for ``giveUp(_:)``.
-    func ask(_ turn: @escaping @Sendable () -> Void) -> LookBudget.ID {
+    func ask(_ turn: @escaping @Sendable () -> Void) -> PollRateLimit.ID {
         let now = time.now()
         let (id, turns) = state.withLockedValue { state in
             state.lastID += 1
@@ -100,7 +100,7 @@ final class LookTurns: Sendable {
         return id
     }
 
-    func giveUp(_ id: LookBudget.ID) {
+    func giveUp(_ id: PollRateLimit.ID) {
         let turn = state.withLockedValue { state in
             state.budget.giveUp(id)
             return state.turns.removeValue(forKey: id)
@@ -130,8 +130,8 @@ final class LookTurns: Sendable {
     }
 }
 
-extension LookTurns.State {
-    fileprivate mutating func take(_ ids: [LookBudget.ID]) -> [@Sendable () -> Void] {
+extension PollRateLimiter.State {
+    fileprivate mutating func take(_ ids: [PollRateLimit.ID]) -> [@Sendable () -> Void] {
         ids.compactMap { turns.removeValue(forKey: $0) }
     }
 }

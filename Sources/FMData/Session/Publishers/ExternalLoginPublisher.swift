@@ -8,16 +8,16 @@ extension SessionPool {
     /// the server.
     ///
     /// - Parameter welcome: called before the pool adopts the session; returns the tenure that the session belongs to.
-    func visit(
+    func logInExternally(
         _ login: AnyPublisher<SessionToken, FMRest.APIError>,
         welcome: @escaping @Sendable () -> Tenure?
-    ) -> VisitPublisher {
-        VisitPublisher(pool: self, login: login, welcome: welcome)
+    ) -> ExternalLoginPublisher {
+        ExternalLoginPublisher(pool: self, login: login, welcome: welcome)
     }
 }
 
-/// See ``SessionPool/visit(_:welcome:)``.
-struct VisitPublisher: Publisher {
+/// See ``SessionPool/logInExternally(_:welcome:)``.
+struct ExternalLoginPublisher: Publisher {
     typealias Output = SessionToken
     typealias Failure = FMRest.APIError
 
@@ -31,18 +31,18 @@ struct VisitPublisher: Publisher {
 }
 
 /// The subscription of an external login. The pool calls it once, outside of its lock.
-final class VisitSubscription: ColdSubscription<VisitPublisher>, @unchecked Sendable {
+final class VisitSubscription: ColdSubscription<ExternalLoginPublisher>, @unchecked Sendable {
     // @unchecked: as the superclass.
     private let pool: SessionPool
     private let welcome: @Sendable () -> Tenure?
 
-    override init(_ source: VisitPublisher, downstream: Downstream) {
+    override init(_ source: ExternalLoginPublisher, downstream: Downstream) {
         pool = source.pool
         welcome = source.welcome
         super.init(source, downstream: downstream)
     }
 
-    override func begin(_ source: VisitPublisher) {
+    override func begin(_ source: ExternalLoginPublisher) {
         guard let (id, exchange) = pool.beginVisit(self) else { return finish(.failure(.sessionsShutDown)) }
         // Cancelled meanwhile: nothing has been sent yet.
         guard proceed(with: Visit(id: id, pool: pool)) else { return pool.visitFailed(id) }

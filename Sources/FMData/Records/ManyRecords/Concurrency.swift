@@ -15,7 +15,7 @@ extension DataAPI.Database {
 
 extension DataAPI.Server {
     /// Calls back after the work that is due at this moment.
-    func giveTurn(to taker: any TurnTaker) {
+    func yield(to taker: any Yielding) {
         _ = time.schedule(time.now()) { [weak taker] in taker?.turnPassed() }
     }
 }
