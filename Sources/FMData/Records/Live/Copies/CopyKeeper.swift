@@ -20,7 +20,7 @@ extension DataAPI {
         /// Creates a keeper of two closures.
         ///
         /// - Parameters:
-        ///   - mark: returns the mark of the last ``CopyEvent/looked(_:_:)`` that was processed; `nil` when there was
+        ///   - mark: returns the mark of the last ``CopyEvent/polled(_:_:)`` that was processed; `nil` when there was
         ///     none, or none since a ``CopyEvent/reset(_:)``.
         ///   - versions: returns the ids and modIds of the copy's records with ids greater than `after` (all, if that
         ///     is `nil`), in rising order of the ids; at most `limit`, and fewer only if there are no more.

@@ -348,7 +348,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private func tell(_ event: Event, taken: @escaping () -> Void = {}) {
         let old = lock.withLock { () -> News? in
             guard subscriber != nil else { return nil }
-            // Of two consecutive `looked` events, the later one suffices.
+            // Of two consecutive `polled` events, the later one suffices.
             var old: News?
             if case .polled? = pending.last?.event, case .polled = event { old = pending.removeLast() }
             pending.append(News(event: event, tenure: tenure, taken: taken))
