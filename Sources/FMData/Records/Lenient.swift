@@ -27,42 +27,59 @@ extension DataAPI {
         /// The record's portal rows, which may fail to decode as well.
         public typealias Portals = LenientPortals<R.Portals>
 
-        private let reading: LenientReading<R, FieldData>
+        // Exactly one of the two is there. Both are stored here: a generic type around them costs 4 % of decoding.
+        private let fields: R?
+        private let failed: Undecoded?
 
         /// Creates fields that can be decoded, for tests and doubles.
-        public init(_ fields: R) { reading = LenientReading(fields) }
+        public init(_ fields: R) { (self.fields, failed) = (fields, nil) }
 
         /// The fields, or why they cannot be decoded.
-        public var result: Result<R, DecodingFailure> { reading.result }
+        public var result: Result<R, DecodingFailure> { Undecoded.result(fields, failed) }
 
         /// The values that the server sent for fields that cannot be decoded; `nil` if they can be.
-        public var unreadable: FieldData? { reading.raw }
+        public var unreadable: FieldData? { failed?.raw as? FieldData }
 
         /// The read-only fields of the record's type.
         public static var readOnlyFields: [R.CodingKeys]? { R.readOnlyFields }
 
         /// Reads the fields, or the server's values if they cannot be decoded.
-        public init(from decoder: any Decoder) throws { reading = try LenientReading(from: decoder) }
+        public init(from decoder: any Decoder) throws {
+            do {
+                (fields, failed) = (try R(from: decoder), nil)
+            } catch {
+                (fields, failed) = (nil, Undecoded(error, of: decoder, raw: try? FieldData(from: decoder)))
+            }
+        }
 
         /// Writes the fields as they were read.
-        public func encode(to encoder: any Encoder) throws { try reading.encode(to: encoder) }
+        public func encode(to encoder: any Encoder) throws { try Undecoded.encode(fields, failed, to: encoder) }
     }
 
     /// Portal rows that may fail to decode; see ``Lenient``.
     public struct LenientPortals<P: Codable & Sendable>: Codable, Sendable {
-        private let reading: LenientReading<P, [String: [FieldData]]>
+        // Exactly one of the two is there.
+        private let portals: P?
+        private let failed: Undecoded?
 
         /// Creates rows that can be decoded, for tests and doubles.
-        public init(_ portals: P) { reading = LenientReading(portals) }
+        public init(_ portals: P) { (self.portals, failed) = (portals, nil) }
 
         /// The rows, or why they cannot be decoded.
-        public var result: Result<P, DecodingFailure> { reading.result }
+        public var result: Result<P, DecodingFailure> { Undecoded.result(portals, failed) }
 
         /// Reads the rows, or the server's values if they cannot be decoded.
-        public init(from decoder: any Decoder) throws { reading = try LenientReading(from: decoder) }
+        public init(from decoder: any Decoder) throws {
+            do {
+                (portals, failed) = (try P(from: decoder), nil)
+            } catch {
+                let raw = try? [String: [FieldData]](from: decoder)
+                (portals, failed) = (nil, Undecoded(error, of: decoder, raw: raw))
+            }
+        }
 
         /// Writes the rows as they were read.
-        public func encode(to encoder: any Encoder) throws { try reading.encode(to: encoder) }
+        public func encode(to encoder: any Encoder) throws { try Undecoded.encode(portals, failed, to: encoder) }
     }
 }
 
@@ -96,49 +113,26 @@ extension DataAPI.Record {
     }
 }
 
-/// A value as it was read, or why it could not be and what the server sent.
-private struct LenientReading<Value: Codable & Sendable, Raw: Codable & Sendable>: Sendable {
-    private let value: Value?
-    /// `nil` for a value. It is an object, so that a value that can be read takes no more room than without it.
-    private let unreadable: Unreadable?
+/// Why a value could not be decoded, and what the server sent for it.
+private final class Undecoded: Sendable {
+    let failure: DecodingFailure
+    /// `nil` if it cannot be read in any way.
+    let raw: (any Encodable & Sendable)?
 
-    private final class Unreadable: Sendable {
-        let failure: DecodingFailure
-        /// `nil` if not even that can be told: rows of two portals of one name.
-        let raw: Raw?
-
-        init(_ failure: DecodingFailure, _ raw: Raw?) {
-            self.failure = failure
-            self.raw = raw
-        }
+    init(_ error: any Error, of decoder: any Decoder, raw: (any Encodable & Sendable)?) {
+        failure = DecodingFailure(error, of: decoder)
+        self.raw = raw
     }
 
-    init(_ value: Value) {
-        self.value = value
-        unreadable = nil
-    }
-
-    init(from decoder: any Decoder) throws {
-        do {
-            value = try Value(from: decoder)
-            unreadable = nil
-        } catch {
-            value = nil
-            unreadable = Unreadable(DecodingFailure(error, of: decoder), try? Raw(from: decoder))
-        }
-    }
-
-    var result: Result<Value, DecodingFailure> {
-        if let unreadable { return .failure(unreadable.failure) }
-        guard let value else { preconditionFailure("there is a value where there is no failure") }
+    static func result<Value>(_ value: Value?, _ failed: Undecoded?) -> Result<Value, DecodingFailure> {
+        if let failed { return .failure(failed.failure) }
+        guard let value else { preconditionFailure("there is a value unless there is a failure") }
         return .success(value)
     }
 
-    var raw: Raw? { unreadable?.raw }
-
-    func encode(to encoder: any Encoder) throws {
-        guard let unreadable else { return try value.encode(to: encoder) }
-        guard let raw = unreadable.raw else { throw unreadable.failure }
+    static func encode<Value: Encodable>(_ value: Value?, _ failed: Undecoded?, to encoder: any Encoder) throws {
+        guard let failed else { return try value.encode(to: encoder) }
+        guard let raw = failed.raw else { throw failed.failure }
         try raw.encode(to: encoder)
     }
 }
