@@ -272,7 +272,7 @@ struct PollerStateMachine {
                 queue(&actions)
             } else {
                 // A table that changes all the time must not be polled without pauses: accept the findings.
-                confirmTorn(outcome, now, jitter, &actions)
+                confirmInconsistent(outcome, now, jitter, &actions)
             }
             return settled(actions)
         }
@@ -302,7 +302,7 @@ struct PollerStateMachine {
 
     /// Most of the records that an inconsistent poll has not found may just have moved between its pages. Asks for some
     /// of them, for other ones in each poll.
-    private mutating func confirmTorn(
+    private mutating func confirmInconsistent(
         _ outcome: Outcome,
         _ now: NIODeadline,
         _ jitter: Double,
