@@ -6,7 +6,10 @@ import OpenCombine
 // How a request is performed, step by step:
 //
 //     DataAPIRequest<Response>           the request
-//       → Database.perform               for all requests: the account, the time limits of the call, the errors
+//       → Server.knowingFormats          reads the server's formats first, if the configuration follows them
+//       → Database.perform               for all requests: the account, the time limits of the call
+//       → Database.sharing               an equal read's answer, from the cache or under way; a write ends both
+//       → Database.explaining            which field, layout or script an error means
 //       → Database.validating            for writes with that option: checks of the layout and the program on values
 //       → Server.retrying                repeats after a pause, if the call's policy says so and it is safe
 //       → SessionPool.authorized         lease → attempt → give back, and once more if the session was refused
@@ -57,12 +60,8 @@ extension DataAPI.Database {
         let call = calls.ofOneCall(in: tenure)
         // Whether the request was sent; not tracked for reads, whose outcome is never in doubt.
         let writing = request.isSafeToRepeat ? nil : NIOLockedValueBox(false)
-        let answer = server.retrying(request, in: call) {
-            self.inSession(
-                isRepeatable: request.isSafeToRepeat,
-                isReplayable: request.body.isReplayable,
-                call: call
-            ) { token in
+        let shared = sharing(
+            self.answer(to: request, call) { token in
                 writing?.withLockedValue { $0 = true }
                 var next = call.next(at: self.server.time.now())
                 next.models = self.models.map { ModelSight(watch: $0, tenure: tenure) }
@@ -71,20 +70,38 @@ extension DataAPI.Database {
                     next.willBeSent = written
                     return exchange(request.within(next), token)
                 }
-            }
+            },
+            of: request,
+            publishesOneValue,
+            in: tenure
+        )
+        return .init(publisher: shared) {
+            let wasSent = writing?.withLockedValue { $0 } ?? false
+            return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: wasSent), call)
+        }
+    }
+
+    /// The answer to a request: attempts in sessions, repeated as the call's policy says, with errors that name the
+    /// request.
+    private func answer<Response, Value>(
+        to request: DataAPIRequest<Response>,
+        _ call: CallContext,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        let answer = server.retrying(request, in: call) {
+            self.inSession(
+                isRepeatable: request.isSafeToRepeat,
+                isReplayable: request.body.isReplayable,
+                call: call,
+                attempt
+            )
             // No session came, so nothing was sent. Add the request to the error.
             .mapError { error in self.naming(request, in: error, call) }
             .eraseToAnyPublisher()
         }
         let valid = validating(request, call, answer)
-        let told =
-            request.layout != nil && !call.options.isExplanation
-            ? valid.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
-            : valid
-        return .init(publisher: sharing(told, of: request, publishesOneValue, in: tenure)) {
-            let wasSent = writing?.withLockedValue { $0 } ?? false
-            return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: wasSent), call)
-        }
+        guard request.layout != nil, !call.options.isExplanation else { return valid }
+        return valid.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
     }
 
     func naming<Response>(
@@ -97,15 +114,17 @@ extension DataAPI.Database {
 
     /// Handles sharing and caching. A read's answer is shared and cached if the call's options say so. A write ends the
     /// sharing and caching of all earlier reads, and makes live queries poll.
+    ///
+    /// - Parameter answer: made only if no other read has it.
     private func sharing<Response, Value>(
-        _ answer: AnyPublisher<Value, FMRest.APIError>,
+        _ answer: @autoclosure @escaping () -> AnyPublisher<Value, FMRest.APIError>,
         of request: DataAPIRequest<Response>,
         _ publishesOneValue: Bool,
         in tenure: Tenure
     ) -> AnyPublisher<Value, FMRest.APIError> {
         guard request.isSafeToRepeat else {
             let wrote = { self.identity.tenure.reads.wrote() }
-            return answer.handleEvents(
+            return answer().handleEvents(
                 receiveOutput: { _ in
                     wrote()
                     guard let layout = request.path.layout, self.calls.options.pollMeter == nil else { return }
@@ -119,10 +138,10 @@ extension DataAPI.Database {
         let age = calls.options.cacheTime
         guard publishesOneValue, calls.options.sharesReads || age != nil,
             let key = SharedReads.Key(request, publishing: Value.self, in: self)
-        else { return answer }
+        else { return answer() }
         return tenure.reads.publisher(
             key,
-            answer,
+            answer(),
             keptFor: age.map(TimeAmount.init(clamping:)),
             now: server.time.now
         )

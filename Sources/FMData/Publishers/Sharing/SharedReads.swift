@@ -35,11 +35,12 @@ final class SharedReads: @unchecked Sendable {
     /// Publishes the value of a read, by an exchange of its own or by one that is under way already.
     ///
     /// - Parameters:
+    ///   - exchange: made only if there is neither a cached answer nor an exchange under way.
     ///   - age: the greatest age of a cached answer; `nil` for none from the cache.
     ///   - now: the clock.
     func publisher<Value>(
         _ key: Key,
-        _ exchange: AnyPublisher<Value, FMRest.APIError>,
+        _ exchange: @autoclosure @escaping () -> AnyPublisher<Value, FMRest.APIError>,
         keptFor age: TimeAmount? = nil,
         now: @escaping @Sendable () -> NIODeadline = NIODeadline.now
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -84,7 +85,7 @@ private struct SharedRead<Value>: Publisher {
     let reads: SharedReads
     let age: TimeAmount?
     let now: @Sendable () -> NIODeadline
-    let exchange: AnyPublisher<Value, FMRest.APIError>
+    let exchange: () -> AnyPublisher<Value, FMRest.APIError>
 
     func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
         subscriber.receive(subscription: Reader(self, downstream: subscriber))
@@ -99,7 +100,7 @@ private struct SharedRead<Value>: Publisher {
                 // If the reader was cancelled meanwhile, it leaves at once; the exchange may have other readers even
                 // so.
                 if !proceed(with: place) { place.cancel() }
-                if isNew { source.exchange.subscribe(flight) }
+                if isNew { source.exchange().subscribe(flight) }
             }
         }
     }
