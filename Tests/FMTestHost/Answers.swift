@@ -15,6 +15,7 @@ extension [FaultServer.Step] {
     /// No answer at all, ever.
     public static var silence: Self { [] }
 
+    /// An answer with a status, headers and a body.
     public static func response(_ status: Int = 200, _ headers: HTTPHeaders = [:], _ body: String = "") -> Self {
         [.send(FaultServer.head(status, headers, length: body.utf8.count) + body)]
     }
@@ -33,10 +34,12 @@ extension [FaultServer.Step] {
         return response(status, headers, body)
     }
 
+    /// An answer of a Data API that reports an error.
     public static func error(_ code: Int, _ message: String = "", status: Int = 500) -> Self {
         json(status, #"{"messages":[{"code":"\#(code)","message":"\#(message)"}],"response":{}}"#)
     }
 
+    /// The answer to a request whose token belongs to no open session.
     public static var invalidToken: Self { error(952, "Invalid FileMaker Data API token (*)", status: 401) }
 
     /// A record with one field.

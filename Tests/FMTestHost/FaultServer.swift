@@ -14,9 +14,13 @@ public import NIOSSL
 public final class FaultServer: Sendable {
     /// A request as received.
     public struct Request: Sendable {
+        /// The method of the request line.
         public let method: HTTPMethod
+        /// The target of the request line, as the client wrote it.
         public let target: String
+        /// The headers, in the order in which they were received.
         public let headers: HTTPHeaders
+        /// The bytes of the body; empty if the server answers early.
         public let body: ByteBuffer
         /// Connections are numbered from 1 in the order they were accepted.
         public let connection: Int
@@ -44,10 +48,13 @@ public final class FaultServer: Sendable {
         /// Sends this many zero bytes, as fast as the client takes them and no faster.
         case sendZeros(Int)
 
+        /// Sends a text as UTF-8.
         public static func send(_ text: String) -> Step { .send(ByteBuffer(string: text)) }
+        /// Sends a text as UTF-8, each byte in a write of its own.
         public static func sendByteByByte(_ text: String) -> Step { .sendByteByByte(ByteBuffer(string: text)) }
     }
 
+    /// Returns the steps that answer a request.
     public typealias Answer = @Sendable (Request) -> [Step]
 
     struct Log: Sendable {
@@ -62,6 +69,7 @@ public final class FaultServer: Sendable {
 
     private init(channel: any Channel) { self.channel = channel }
 
+    /// The settings of a server.
     public struct Options: Sendable {
         /// The TLS side, if the server uses TLS; see `TestCertificates`.
         public var tls: NIOSSLContext?
@@ -82,6 +90,7 @@ public final class FaultServer: Sendable {
         /// in another order.
         public var ready: [(requestPrefix: String, answer: ByteBuffer)] = []
 
+        /// Creates settings. By default the server uses no TLS, and answers a request once it is complete.
         public init(
             tls: NIOSSLContext? = nil,
             answersEarly: Bool = false,
@@ -95,6 +104,7 @@ public final class FaultServer: Sendable {
         }
     }
 
+    /// Starts a server, which answers every request with the steps that the closure returns.
     public static func start(_ options: Options = Options(), _ answer: @escaping Answer) async throws -> FaultServer {
         let box = NIOLockedValueBox<FaultServer?>(nil)
         let bootstrap = ServerBootstrap(group: options.eventLoopGroup)
@@ -160,9 +170,12 @@ public final class FaultServer: Sendable {
     /// Stops listening. Open connections stay as they are.
     public func stop() { channel.close(promise: nil) }
 
+    /// Stops listening, and returns when the port is closed. Open connections stay as they are.
     public func stopped() async throws { try await channel.close().get() }
 
+    /// The port on which the server listens.
     public var port: Int { channel.localAddress?.port ?? 0 }
+    /// The requests received so far; see `Options.remembers` and `Options.ready`.
     public var requests: [Request] { log.value.requests }
     /// Connections accepted so far.
     public var acceptedCount: Int { log.value.accepted }
@@ -173,8 +186,12 @@ public final class FaultServer: Sendable {
 
     // MARK: Waiting
 
+    /// Returns when no connection is open.
     public func allConnectionsClosed() async { await log.wait { $0.open == 0 } }
+    /// Returns when at least this many connections were accepted.
     public func connectionCount(atLeast count: Int) async { await log.wait { $0.accepted >= count } }
+    /// Returns when at least this many requests were received.
     public func requestCount(atLeast count: Int) async { await log.wait { $0.requests.count >= count } }
+    /// Returns when the system has accepted at least this many bytes of `sendZeros`.
     public func bytesWritten(atLeast count: Int) async { await log.wait { $0.bytesWritten >= count } }
 }

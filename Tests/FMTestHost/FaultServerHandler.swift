@@ -151,6 +151,9 @@ final class FaultServerHandler: ChannelInboundHandler {
             next(context: context)
         case .sendZeros(let count):
             let size = min(count, Self.zeros.readableBytes)
+            guard let zeros = Self.zeros.getSlice(at: 0, length: size) else {
+                preconditionFailure("the size is never larger than the block")
+            }
             let promise = context.eventLoop.makePromise(of: Void.self)
             let box = NIOLoopBound((self, context), eventLoop: context.eventLoop)
             promise.futureResult.whenSuccess {
@@ -159,8 +162,7 @@ final class FaultServerHandler: ChannelInboundHandler {
                 handler.steps.prepend(.sendZeros(count - size))
                 handler.next(context: context)
             }
-            // The size is never larger than the block, so the slice exists.
-            context.writeAndFlush(wrapOutboundOut(Self.zeros.getSlice(at: 0, length: size)!), promise: promise)
+            context.writeAndFlush(wrapOutboundOut(zeros), promise: promise)
         }
     }
 

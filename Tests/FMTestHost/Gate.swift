@@ -10,6 +10,7 @@ public final class Gate: Sendable {
     private let state = NIOLockedValueBox(State.closed([]))
     private let isOpen = Watched(false)
 
+    /// Creates a closed gate.
     public init() {}
 
     /// Lets everything pass, now and later.
@@ -33,6 +34,7 @@ public final class Gate: Sendable {
         if isOpen { body() }
     }
 
+    /// Returns when the gate is open.
     public func wait() async { await isOpen.wait { $0 } }
 
     /// Blocks the thread: to simulate a subscriber that blocks, never to wait in a test.

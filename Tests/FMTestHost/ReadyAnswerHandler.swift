@@ -34,8 +34,9 @@ final class ReadyAnswerHandler: ChannelInboundHandler {
                 return bytes.count >= length ? (length, nil) : nil
             }
             guard let next else { return nil }
-            // So many bytes are readable, as the check above has found.
-            let request = received.readSlice(length: next.length)!
+            guard let request = received.readSlice(length: next.length) else {
+                preconditionFailure("so many bytes are readable, as the check above has found")
+            }
             if let answer = next.answer { return answer }
             context.fireChannelRead(wrapInboundOut(request))
         }

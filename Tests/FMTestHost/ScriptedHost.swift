@@ -10,19 +10,23 @@ public struct ScriptedHost: Sendable {
     /// A request that is neither login, logout nor validation.
     @dynamicMemberLookup
     public struct Call: Sendable {
+        /// The request as received.
         public let request: FaultServer.Request
         /// The number of calls before it.
         public let number: Int
         /// Whether its token belongs to an open session.
         public let hasSession: Bool
 
+        /// A property of the request.
         public subscript<Value>(dynamicMember member: KeyPath<FaultServer.Request, Value>) -> Value {
             request[keyPath: member]
         }
 
+        /// Returns the first value of a header of the request; `nil` if it has no such header.
         public func header(_ name: String) -> String? { request.header(name) }
     }
 
+    /// The server that receives the requests.
     public let server: FaultServer
     /// A client's database on the host.
     public let database: DataAPI.Database
@@ -79,6 +83,7 @@ public struct ScriptedHost: Sendable {
     /// Stops listening. Open connections stay as they are.
     public func stop() { server.stop() }
 
+    /// The layout "People" of the database.
     public var layout: DataAPI.Layout { database.addLayout("People") }
 
     /// A URL as a container field would contain it.
@@ -92,8 +97,11 @@ public struct ScriptedHost: Sendable {
 
     /// The requests other than logins and logouts.
     public var calls: [FaultServer.Request] { server.requests.filter { !$0.target.contains("/sessions") } }
+    /// The requests that log in.
     public var logIns: [FaultServer.Request] { server.requests.filter(\.isLogIn) }
+    /// The requests for the contents of container fields.
     public var downloads: [FaultServer.Request] { server.requests.filter { $0.target.hasPrefix("/Streaming_SSL") } }
+    /// The number of open sessions.
     public var openSessions: Int { sessions.count }
 
     /// Ends all sessions, as a restart of the server does.
@@ -135,13 +143,17 @@ private final class Sessions: Sendable {
 extension FaultServer.Request {
     fileprivate var isLogIn: Bool { method == .POST && target.hasSuffix("/sessions") }
 
+    /// The body as text.
     public var text: String { String(buffer: body) }
+    /// Whether the method is GET.
     public var isGET: Bool { method == .GET }
     /// The token in `Authorization: Bearer …`.
     public var token: String? {
         header("Authorization").flatMap { $0.hasPrefix("Bearer ") ? String($0.dropFirst(7)) : nil }
     }
+    /// The value of the `Cookie` header.
     public var cookie: String? { header("Cookie") }
 
+    /// Returns the first value of a header; `nil` if there is no such header.
     public func header(_ name: String) -> String? { headers.first(name: name) }
 }

@@ -15,8 +15,10 @@ public final class Watched<Value: Sendable>: Sendable {
 
     private let state: NIOLockedValueBox<State>
 
+    /// Creates a watched value.
     public init(_ value: Value) { state = NIOLockedValueBox(State(value: value)) }
 
+    /// The current value.
     public var value: Value { state.withLockedValue { $0.value } }
 
     /// Changes the value, and then resumes the tasks whose condition holds.

@@ -16,6 +16,7 @@ public struct SavedAnswer: Decodable, Sendable, CustomTestStringConvertible {
     public var enveloped: Bool
     /// The status it came with, if known.
     public var httpStatus: Int?
+    /// The version of the server, if known.
     public var serverVersion: String?
     /// Whether an author wrote it as an example. Otherwise a server sent it, or it is written like one that a server
     /// sent.
@@ -27,17 +28,22 @@ public struct SavedAnswer: Decodable, Sendable, CustomTestStringConvertible {
         case file, group, enveloped, httpStatus, serverVersion, synthetic
     }
 
+    /// Whether the file is JSON.
     public var isJSON: Bool { file.hasSuffix(".json") }
+    /// The collection and the file, for the output of tests.
     public var testDescription: String { "\(folder == Self.ownFolder ? "own" : "recorded") \(file)" }
 
+    /// Returns the content of the file.
     public func bytes() throws -> [UInt8] {
         Array(try Data(contentsOf: folder.appendingPathComponent(file)))
     }
 
     // MARK: The collections
 
+    /// The folder of the collection ``own``.
     public static let ownFolder = Committed.root.appendingPathComponent("Tests/FMDataTests/Answers")
 
+    /// The answers that are part of the repository.
     public static let own = collection(in: ownFolder) ?? []
 
     /// `nil` if there are no recordings.

@@ -7,6 +7,7 @@ public func withTemporaryFolder<Result>(_ body: (_ folder: URL) async throws -> 
     return try await body(folder)
 }
 
+/// Makes a folder for a test that does not wait, and deletes it when the body returns or throws.
 public func withTemporaryFolder<Result>(_ body: (_ folder: URL) throws -> Result) throws -> Result {
     let folder = try makeTemporaryFolder()
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -26,6 +27,7 @@ public func withTemporaryFile<Result>(
     }
 }
 
+/// Makes a file for a test that does not wait, and deletes it with its folder when the body returns or throws.
 public func withTemporaryFile<Result>(
     _ content: Data,
     named name: String = "file",

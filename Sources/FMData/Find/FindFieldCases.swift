@@ -120,7 +120,10 @@ struct FindFieldCases {
         var found: UInt64 = 0
         var missed: UInt64 = 0
         for sample in samples {
-            let bit = UInt64(1) << UInt64(cases.firstIndex(of: sample.tests)!)
+            guard let place = cases.firstIndex(of: sample.tests) else {
+                preconditionFailure("the cases are those of the samples")
+            }
+            let bit = UInt64(1) << UInt64(place)
             if holds(sample) { found |= bit } else { missed |= bit }
         }
         guard found & missed == 0, found != 0, !choices.contains(where: { $0.cases == found }) else { return }

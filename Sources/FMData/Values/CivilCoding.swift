@@ -27,10 +27,15 @@ extension CivilValue {
 extension CodingUserInfoKey {
     /// A ``ValueFormat`` for ``FMDate``, ``FMTime`` and ``FMTimestamp`` in coders other than FMData's own, such as your
     /// own `JSONDecoder`. The default is ``ValueFormat/us``.
-    // This initializer never returns nil.
-    public static let fileMakerFormat = CodingUserInfoKey(rawValue: "FMData.ValueFormat")!
+    public static let fileMakerFormat = named("FMData.ValueFormat")
     /// A `TimeZone` for ``FMDateOnly`` in coders other than FMData's own. The default is GMT.
-    public static let fileMakerTimeZone = CodingUserInfoKey(rawValue: "FMData.TimeZone")!
+    public static let fileMakerTimeZone = named("FMData.TimeZone")
+
+    /// The key with this name.
+    static func named(_ name: String) -> CodingUserInfoKey {
+        guard let key = CodingUserInfoKey(rawValue: name) else { preconditionFailure("every text is a key") }
+        return key
+    }
 }
 
 extension Encoder {

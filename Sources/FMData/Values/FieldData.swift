@@ -75,8 +75,11 @@ extension FieldData: Sequence {
     public func makeIterator() -> AnyIterator<(name: String, value: FieldValue)> {
         var names = names.makeIterator()
         return AnyIterator {
-            // Every name has a value, because both are always changed together.
-            names.next().map { ($0, values[ExactName($0)]!) }
+            guard let name = names.next() else { return nil }
+            guard let value = values[ExactName(name)] else {
+                preconditionFailure("every name has a value, because both are always changed together")
+            }
+            return (name: name, value: value)
         }
     }
 }

@@ -50,8 +50,8 @@ struct PeerCertificate: Equatable {
         var parts = tm()
         gmtime_r(&time, &parts)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-            // The force-unwrap cannot fire: the allocation has a capacity.
-            let length = strftime(buffer.baseAddress!, buffer.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
+            guard let start = buffer.baseAddress else { preconditionFailure("the allocation has a capacity") }
+            let length = strftime(start, buffer.count, "%Y-%m-%d %H:%M:%S UTC", &parts)
             return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }

@@ -316,8 +316,8 @@ struct PoolStateMachine: Equatable {
         var actions = Actions()
         wakeAt = nil
         for entry in queue.removeAll(where: { ($0.deadline?.deadline ?? .distantFuture) <= now }) {
-            // The force-unwrap cannot fire: only entries with a deadline were taken.
-            actions.fail.append(FailedRequest(id: entry.id, reason: .deadline(entry.deadline!.code)))
+            guard let deadline = entry.deadline else { preconditionFailure("only entries with a deadline were taken") }
+            actions.fail.append(FailedRequest(id: entry.id, reason: .deadline(deadline.code)))
         }
         for connection in idle where connection.expiresAt <= now { close(connection.id, &actions) }
         idle.removeAll { $0.expiresAt <= now }

@@ -231,8 +231,9 @@ struct ResponseParser {
         let length = lineFeed - view.startIndex
         guard length <= maximum else { throw tooLong }
         guard length > 0, view[lineFeed - 1] == .carriageReturn else { throw .malformed("a line ends without CR LF") }
-        // The force-unwrap cannot fire: the line was found within the readable bytes.
-        let line = buffer.readSlice(length: length - 1)!
+        guard let line = buffer.readSlice(length: length - 1) else {
+            preconditionFailure("the line was found within the readable bytes")
+        }
         buffer.moveReaderIndex(forwardBy: 2)
         return line
     }

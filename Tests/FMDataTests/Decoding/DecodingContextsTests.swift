@@ -178,5 +178,5 @@ struct DecodingContextsTests {
 }
 
 extension CodingUserInfoKey {
-    fileprivate static let kennel = CodingUserInfoKey(rawValue: "kennel")!
+    fileprivate static let kennel = CodingUserInfoKey.named("kennel")
 }

@@ -177,8 +177,7 @@ import Testing
 
     // MARK: Comparison
 
-    // `CodingUserInfoKey(rawValue:)` never returns `nil`.
-    private static let userInfo: [CodingUserInfoKey: any Sendable] = [CodingUserInfoKey(rawValue: "depth")!: 3]
+    private static let userInfo: [CodingUserInfoKey: any Sendable] = [CodingUserInfoKey.named("depth"): 3]
 
     private func compare<T: Decodable>(
         _ type: T.Type,
@@ -332,10 +331,10 @@ struct SplitMix: RandomNumberGenerator {
 enum RandomJSON {
     static func document(using random: inout SplitMix, depth: Int = 0) -> String {
         switch Int.random(in: 0..<(depth > 4 ? 6 : 10), using: &random) {
-        case 0: return ["null", "true", "false"].randomElement(using: &random)!
+        case 0: return ["null", "true", "false"].randomElement(using: &random) ?? "null"
         case 1: return String(Int.random(in: -300...300, using: &random))
         case 2: return String(Double.random(in: -1e6...1e6, using: &random))
-        case 3: return ["\"a\"", "\"b\"", "\"\"", "\"1\"", "\"super\""].randomElement(using: &random)!
+        case 3: return ["\"a\"", "\"b\"", "\"\"", "\"1\"", "\"super\""].randomElement(using: &random) ?? "\"a\""
         case 4, 5: return text(using: &random)
         case 6, 7: return array(using: &random, depth)
         default: return object(using: &random, depth)
@@ -343,7 +342,7 @@ enum RandomJSON {
     }
 
     private static func space(using random: inout SplitMix) -> String {
-        ["", "", "", " ", "\n\t", "\r\n"].randomElement(using: &random)!
+        ["", "", "", " ", "\n\t", "\r\n"].randomElement(using: &random) ?? ""
     }
 
     private static func array(using random: inout SplitMix, _ depth: Int) -> String {
@@ -372,6 +371,7 @@ enum RandomJSON {
             "\\/",
         ]
         let count = Int.random(in: 0...5, using: &random)
-        return "\"" + (0..<count).map { _ in pieces.randomElement(using: &random)! }.joined() + "\""
+        let text = (0..<count).map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+        return "\"\(text)\""
     }
 }

@@ -95,7 +95,7 @@ import Testing
 
     /// The reader's hash function is public, so an attacker can choose keys with equal hashes.
     @Test func keysOfEqualHashes() throws {
-        let names = namesOfEqualHashes(12)
+        let names = try namesOfEqualHashes(12)
         let members = names.enumerated().map { "\"\($1)\":\($0)" }.joined(separator: ",")
         var options = DecodingOptions()
         options.duplicateKeys = .refuse
@@ -112,7 +112,7 @@ import Testing
     }
 
     /// Names of eight bytes with equal hashes. The hash is the upper half of a product, which is inverted here.
-    private func namesOfEqualHashes(_ count: Int) -> [String] {
+    private func namesOfEqualHashes(_ count: Int) throws -> [String] {
         let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
         // Newton's method: each step doubles the number of correct bits.
         let inverse = (0..<6).reduce(factor) { inverse, _ in inverse &* (2 &- factor &* inverse) }
@@ -125,8 +125,9 @@ import Testing
             let bytes = withUnsafeBytes(of: word.littleEndian) { Array($0) }
             // Use letters, digits and signs that need no escape in JSON.
             guard bytes.allSatisfy({ (0x23...0x7E).contains($0) && $0 != 0x5C }) else { continue }
-            (bytes + [UInt8](repeating: 0, count: 8)).withUnsafeBufferPointer {
-                #expect(KeyMemory.hash($0.baseAddress!, 8) == hash)
+            try (bytes + [UInt8](repeating: 0, count: 8)).withUnsafeBufferPointer { buffer in
+                let start = try #require(buffer.baseAddress)
+                #expect(KeyMemory.hash(start, 8) == hash)
             }
             names.append(String(decoding: bytes, as: UTF8.self))
         }

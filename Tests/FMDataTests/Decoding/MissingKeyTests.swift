@@ -16,7 +16,7 @@ import Testing
 
     /// Decodes one key, whose name is taken from the decoder's `userInfo`.
     private struct Asking: Decodable {
-        static let key = CodingUserInfoKey(rawValue: "key")!
+        static let key = CodingUserInfoKey.named("key")
 
         init(from decoder: any Decoder) throws {
             let name = try #require(decoder.userInfo[Asking.key] as? String)

@@ -21,16 +21,20 @@ import Testing
         }
     }
 
-    private let person = Person(
-        name: "Ada \"the\" first\r\\",
-        age: nil,
-        isMember: true,
-        rate: Decimal(string: "12345678901234567890.123456789")!,
-        born: FMDate(year: 1815, month: 12, day: 10)!,
-        seen: Date(timeIntervalSince1970: 1_700_000_000),
-        phones: ["555", ""],
-        homepage: URL(string: "https://example.com/a")
-    )
+    private let person: Person
+
+    init() throws {
+        person = Person(
+            name: "Ada \"the\" first\r\\",
+            age: nil,
+            isMember: true,
+            rate: try #require(Decimal(string: "12345678901234567890.123456789")),
+            born: try #require(FMDate(year: 1815, month: 12, day: 10)),
+            seen: Date(timeIntervalSince1970: 1_700_000_000),
+            phones: ["555", ""],
+            homepage: URL(string: "https://example.com/a")
+        )
+    }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 

@@ -45,18 +45,26 @@ struct FindSamples {
     private func test(using generator: inout SeededRandom) -> FindSample {
         if Bool.random(using: &generator) {
             let names = withSeveralValues ? ["t1", "t2", "Notes::text"] : ["t1", "t2"]
-            return Self.textTest(DataAPI.FindField(named: names.randomElement(using: &generator)!), using: &generator)
+            let name = names.randomElement(using: &generator) ?? "t1"
+            return Self.textTest(DataAPI.FindField(named: name), using: &generator)
         }
         let names = withSeveralValues ? ["n1", "n2", "marks"] : ["n1", "n2"]
-        let field = DataAPI.FindField(named: names.randomElement(using: &generator)!)
+        let field = DataAPI.FindField(named: names.randomElement(using: &generator) ?? "n1")
         return Self.numberTest(field.name == "marks" ? field.anyRepetition : field, using: &generator)
+    }
+
+    private static func value(of field: DataAPI.FindField, in record: FindMatcher.Record) -> FindMatcher.Value {
+        guard let value = record[field.name] else { preconditionFailure("the records have all fields of the finds") }
+        return value
     }
 
     private static func textTest(_ field: DataAPI.FindField, using generator: inout SeededRandom) -> FindSample {
         let value = texts.dropFirst().randomElement(using: &generator) ?? "red"
         func sample(_ find: DataAPI.Find, _ holds: @escaping (String) -> Bool) -> FindSample {
             FindSample(find: find) { record in
-                record[field.name]!.anySatisfies { if case .text(let text) = $0 { holds(text) } else { false } }
+                Self.value(of: field, in: record).anySatisfies {
+                    if case .text(let text) = $0 { holds(text) } else { false }
+                }
             }
         }
         return switch Int.random(in: 0..<7, using: &generator) {
@@ -78,7 +86,9 @@ struct FindSamples {
         let upper = value + Double(Int.random(in: 0...4, using: &generator)) / 2
         func sample(_ find: DataAPI.Find, _ holds: @escaping (Double) -> Bool) -> FindSample {
             FindSample(find: find) { record in
-                record[field.name]!.anySatisfies { if case .number(let number?) = $0 { holds(number) } else { false } }
+                Self.value(of: field, in: record).anySatisfies {
+                    if case .number(let number?) = $0 { holds(number) } else { false }
+                }
             }
         }
         return switch Int.random(in: 0..<7, using: &generator) {

@@ -10,7 +10,11 @@ import Testing
         @FMDateOnly var b: Date?
     }
 
-    private let day = FMDate(year: 2024, month: 1, day: 5)!
+    private let day: FMDate
+
+    init() throws {
+        day = try #require(FMDate(year: 2024, month: 1, day: 5))
+    }
 
     @Test func anEmptyOrAbsentOptionalIsNil() throws {
         for rest in ["", #","b":"""#, #","b":null"#] {

@@ -68,11 +68,11 @@ struct SHA256Tests {
 
 extension [UInt8] {
     fileprivate init(hexadecimal text: String) {
-        let digits = Array<Character>(text)
-        self = stride(from: 0, to: digits.count, by: 2).map { index in
-            // The force-unwraps cannot fire: the vectors consist of pairs of digits.
-            UInt8(digits[index].hexDigitValue! << 4 | digits[index + 1].hexDigitValue!)
+        let digits = text.map { digit -> Int in
+            guard let value = digit.hexDigitValue else { preconditionFailure("the vectors consist of digits") }
+            return value
         }
+        self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
     fileprivate var hexadecimal: String {

@@ -4,11 +4,15 @@ import Testing
 @testable import FMSandbox
 
 @Suite struct CriterionTests {
-    private static let today = CivilDate(number: 739_266)!  // 15 January 2025
+    private let today: CivilDate
+
+    init() throws {
+        today = try #require(CivilDate(year: 2025, month: 1, day: 15))
+    }
 
     /// The values that match the criterion.
     private func matches(_ criterion: String, _ type: Solution.FieldType, _ values: [String]) throws -> [String] {
-        let criterion = try Criterion(criterion, type: type, today: Self.today)
+        let criterion = try Criterion(criterion, type: type, today: today)
         var seen: Set<MatchKey> = []
         let duplicates = Set(values.map { Criterion.content($0, type) }.filter { !seen.insert($0).inserted })
         return values.filter { criterion.matches(.text($0), duplicates: duplicates) }
@@ -145,7 +149,7 @@ import Testing
         ]
     )
     func whatCannotBeReadIsAnError(_ type: Solution.FieldType, _ criterion: String, _ code: Int) {
-        #expect(throws: FileMakerError(code)) { try Criterion(criterion, type: type, today: Self.today) }
+        #expect(throws: FileMakerError(code)) { try Criterion(criterion, type: type, today: today) }
     }
 
     /// Any criterion is read or refused without a trap.
@@ -162,7 +166,7 @@ import Testing
             for type in Solution.FieldType.allCases {
                 let criterion: Criterion
                 do {
-                    criterion = try Criterion(text.joined(), type: type, today: Self.today, dates: .usAndISO)
+                    criterion = try Criterion(text.joined(), type: type, today: today, dates: .usAndISO)
                 } catch {
                     let code = (error as? FileMakerError)?.code ?? 0
                     #expect([400, 500, 501, 502, 508].contains(code), "\(text.joined()): \(error)")

@@ -29,15 +29,20 @@ import Testing
         formatter.day = 1 + day
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
-        let date = calendar.date(from: formatter)!
+        guard let date = calendar.date(from: formatter) else { preconditionFailure("the calendar has every day") }
         let parts = calendar.dateComponents([.year, .month, .day], from: date)
-        return (String(format: "%02d/%02d/%04d", parts.month!, parts.day!, parts.year!), parts.month!)
+        guard let year = parts.year, let month = parts.month, let dayOfMonth = parts.day else {
+            preconditionFailure("the calendar gives all parts that it is asked for")
+        }
+        return (String(format: "%02d/%02d/%04d", month, dayOfMonth, year), month)
     }
 
     private static func row(_ generator: inout SeededRandom) -> Row {
-        Row(
-            text: (0..<Int.random(in: 0...3, using: &generator)).map { _ in words.randomElement(using: &generator)! }
-                .joined(separator: [" ", "\r", ", "].randomElement(using: &generator)!),
+        let count = Int.random(in: 0...3, using: &generator)
+        let texts = (0..<count).map { _ in words.randomElement(using: &generator) ?? "" }
+        let separator = [" ", "\r", ", "].randomElement(using: &generator) ?? " "
+        return Row(
+            text: texts.joined(separator: separator),
             number: Bool.random(using: &generator) ? Int.random(in: -20...20, using: &generator) : nil,
             day: Int.random(in: 0..<366, using: &generator)
         )
@@ -52,7 +57,7 @@ import Testing
     }
 
     private static func probe(_ generator: inout SeededRandom) -> Probe {
-        let word = words.randomElement(using: &generator)!
+        let word = words.randomElement(using: &generator) ?? "alpha"
         let folded = plain(word)
         let number = Int.random(in: -20...20, using: &generator)
         let span = Int.random(in: 0...15, using: &generator)
@@ -78,7 +83,7 @@ import Testing
             Probe(field: "Date", criterion: "\(month)/2024") { Self.date($0.day).month == month },
             Probe(field: "Date", criterion: "...\(date)") { $0.day <= day },
         ]
-        return probes.randomElement(using: &generator)!
+        return probes.randomElement(using: &generator) ?? probes[0]
     }
 
     @Test(arguments: 1...UInt64(Effort.of(12, brief: 3)))

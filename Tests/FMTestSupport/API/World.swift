@@ -6,16 +6,22 @@ public import Testing
 public enum Wire: String, Sendable, CaseIterable, CustomTestStringConvertible {
     case http, tls
 
+    /// The name of the case, for the output of tests.
     public var testDescription: String { rawValue }
 }
 
 /// A fresh embedded server with its sample file, and the client's view of it.
 public struct World: Sendable {
+    /// The embedded server.
     public let sandbox: Sandbox
+    /// The sample file on the server, as the client sees it.
     public let database: DataAPI.Database
 
+    /// The layout "Countries".
     public var countries: DataAPI.Layout { database.addLayout("Countries") }
+    /// The layout "Zones".
     public var zones: DataAPI.Layout { database.addLayout("Zones") }
+    /// The layout "Contacts".
     public var contacts: DataAPI.Layout { database.addLayout("Contacts") }
 
     /// Runs a test in a world of its own and checks that no session is left.

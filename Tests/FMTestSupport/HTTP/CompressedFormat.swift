@@ -9,6 +9,7 @@ public enum CompressedFormat: Int32, CaseIterable, Sendable {
     case zlib = 15
     case gzip = 31
 
+    /// Returns a whole body in this format.
     public func compressed(_ bytes: ByteBuffer) -> ByteBuffer {
         withStream { stream in
             deflateInit2_(

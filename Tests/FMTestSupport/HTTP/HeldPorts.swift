@@ -7,8 +7,10 @@ internal import Darwin
 /// A port of this machine on which no process listens, and which no other can take while it is held.
 public final class ClosedPort: Sendable {
     private let held: HeldPort
+    /// The number of the port.
     public var port: Int { held.port }
 
+    /// Reserves a free port of the loopback address.
     public init() throws { held = try HeldPort() }
 }
 
@@ -17,8 +19,10 @@ public final class ClosedPort: Sendable {
 public final class SilentPort: Sendable {
     private let held: HeldPort
     private let fillers: [Int32]
+    /// The number of the port.
     public var port: Int { held.port }
 
+    /// Reserves a free port of the loopback address, and fills its accept queue.
     public init() throws {
         let held = try HeldPort()
         self.held = held

@@ -177,8 +177,11 @@ public enum TestCertificates {
         -----END ENCRYPTED PRIVATE KEY-----
         """
 
+    /// A certificate and its private key.
     public struct Pair: Sendable {
+        /// The certificate as PEM.
         public let certificate: String
+        /// The private key as PEM.
         public let key: String
     }
 

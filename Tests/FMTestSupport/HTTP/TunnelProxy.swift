@@ -13,6 +13,7 @@ public final class TunnelProxy: Sendable {
         self.received = received
     }
 
+    /// Starts a proxy whose tunnels all lead to this port and address.
     public static func start(to port: Int, at address: String = "127.0.0.1") async throws -> TunnelProxy {
         let received = NIOLockedValueBox<[String]>([])
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -27,10 +28,12 @@ public final class TunnelProxy: Sendable {
         return TunnelProxy(channel: channel, received: received)
     }
 
+    /// The port on which the proxy listens.
     public var port: Int { channel.localAddress?.port ?? 0 }
     /// The heads of the CONNECT requests, as received.
     public var requests: [String] { received.withLockedValue { $0 } }
 
+    /// Stops listening, and returns when the port is closed.
     public func stopped() async throws { try await channel.close().get() }
 }
 

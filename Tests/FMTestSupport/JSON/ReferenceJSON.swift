@@ -4,6 +4,7 @@ public struct ReferenceJSON {
     private let bytes: [UInt8]
     private var position = 0
 
+    /// Returns whether the bytes are valid JSON in UTF-8.
     public static func accepts(_ bytes: [UInt8]) -> Bool {
         // No byte beyond ASCII is allowed outside strings, so the encoding can be checked for the text as a whole.
         guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return false }

@@ -5,12 +5,15 @@ public import Logging
 public final class LogLines: Sendable {
     private let lines = Locked<[String]>([])
 
+    /// Creates an empty collection.
     public init() {}
 
+    /// All lines so far.
     public var all: [String] { lines.value }
     /// The parts before the bar.
     public var messages: [String] { all.map { String($0.prefix { $0 != "|" }) } }
 
+    /// Returns a logger with this level, whose lines are collected.
     public func logger(_ level: Logger.Level) -> Logger {
         var logger = Logger(label: "test") { _ in Handler(lines: self.lines) }
         logger.logLevel = level

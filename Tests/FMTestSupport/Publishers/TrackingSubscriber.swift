@@ -12,6 +12,7 @@ internal import Testing
 public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscriber, Cancellable, @unchecked Sendable {
     // Sendable because all mutable state is read and changed under `lock` only.
 
+    /// An event that the publisher has sent.
     public enum Event {
         case subscription
         case value(Input)
@@ -40,8 +41,10 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         self.onEvent = onEvent
     }
 
+    /// All events so far, in order.
     public var history: [Event] { events.value }
 
+    /// The values received so far, in order.
     public var values: [Input] {
         history.compactMap { event in
             guard case .value(let value) = event else { return nil }
@@ -49,14 +52,17 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         }
     }
 
+    /// The completion; `nil` if there has been none yet.
     public var completionIfAny: Subscribers.Completion<Failure>? { Self.completion(in: history) }
 
     // MARK: Acting
 
+    /// Requests more values; without a subscription this does nothing.
     public func request(_ demand: Subscribers.Demand) {
         lock.withLock { subscription }?.request(demand)
     }
 
+    /// Cancels the subscription, or the one that arrives later.
     public func cancel() {
         let subscription = lock.withLock {
             cancelsOnSubscription = true
@@ -73,6 +79,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         await events.wait(until: condition)
     }
 
+    /// Returns when at least this many values have been received.
     public func valueCount(atLeast count: Int) async {
         await wait { events in
             events.count { event in
@@ -82,6 +89,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         }
     }
 
+    /// Returns the completion when it has been received.
     @discardableResult
     public func completion() async -> Subscribers.Completion<Failure> {
         await wait { Self.completion(in: $0) != nil }
@@ -97,6 +105,7 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
 
     // MARK: Subscriber
 
+    /// Records the subscription, and requests the initial demand or cancels it.
     public func receive(subscription: any Subscription) {
         let isCancelled = lock.withLock {
             if !cancelsOnSubscription { self.subscription = subscription }
@@ -107,11 +116,13 @@ public final class TrackingSubscriber<Input: Sendable, Failure: Error>: Subscrib
         if initialDemand > .none { subscription.request(initialDemand) }
     }
 
+    /// Records a value, and returns the further demand.
     public func receive(_ input: Input) -> Subscribers.Demand {
         record(.value(input))
         return demandAfterValue(input)
     }
 
+    /// Records the completion, and releases the subscription.
     public func receive(completion: Subscribers.Completion<Failure>) {
         lock.withLock { subscription = nil }
         record(.completion(completion))

@@ -187,7 +187,8 @@ enum JSONText {
                     position += 2
                 } else {
                     let scalar = scalar(text, &position)
-                    for unit in UTF8.encode(scalar)! {
+                    guard let units = UTF8.encode(scalar) else { preconditionFailure("UTF-8 encodes every scalar") }
+                    for unit in units {
                         scratch[length] = unit
                         length += 1
                     }

@@ -89,7 +89,8 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
-                pwrite(file, buffer.baseAddress! + written, buffer.count - written, off_t(end + written))
+                guard let start = buffer.baseAddress else { preconditionFailure("some bytes are not written yet") }
+                return pwrite(file, start + written, buffer.count - written, off_t(end + written))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {

@@ -33,7 +33,10 @@ import Testing
 
     private func rounds(_ keys: [String?]) -> [(keys: [String], owners: [[Int]])] {
         JoinKeys(keys.map { key in key.flatMap { key in JoinKey(.text(key)).map { (key, $0) } } }).rounds
-            .map { round in (round.keys, round.keys.map { round.owners(of: JoinKey(.text($0))!) ?? [] }) }
+            .map { round in
+                let owners = round.keys.map { key in JoinKey(.text(key)).flatMap { round.owners(of: $0) } ?? [] }
+                return (keys: round.keys, owners: owners)
+            }
     }
 
     @Test func aKeyIsLookedForOnceForAllWhoHaveIt() {

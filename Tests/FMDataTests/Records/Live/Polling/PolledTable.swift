@@ -57,7 +57,7 @@ struct PolledTable {
         case .modifiedRecords(_, let since):
             pages(found.filter { $0.stamp.map { $0 >= since } ?? false }, isWhole: true)
         case .newest(let count, _, _):
-            pages(Array(rows.filter { $0.stamp != nil }.sorted { $0.stamp! > $1.stamp! }.prefix(count)))
+            pages(Array(newest.prefix(count)))
         case .count: pages(Array(found.prefix(1)), foundCount: found.count)
         case .entries(_, _, let last):
             [PollRun.Answer(page: serials(last.map { last in log.filter { $0 > last } } ?? Array(log.suffix(1))))]
@@ -67,6 +67,13 @@ struct PolledTable {
         case .related: [PollRun.Answer(page: PollPage(rows: related))]
         case .record(let id): pages(rows.filter { $0.id == id }, isWhole: true)
         }
+    }
+
+    /// The rows with a stamp, those modified last first.
+    private var newest: [Row] {
+        rows.compactMap { row in row.stamp.map { (row: row, stamp: $0) } }
+            .sorted { $0.stamp > $1.stamp }
+            .map { $0.row }
     }
 
     private func serials(_ serials: [Int]) -> PollPage {
