@@ -29,11 +29,11 @@ import Testing
     @Test(arguments: [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord, .duplicateRecord, .uploadContainer])
     func everyFaultOfAnAnswer(endpoint: Sandbox.Endpoint) async throws {
         try await World.run { world in
-            var books = Books(world, endpoint)
-            for fault in Self.faults { try await books.write(under: fault) }
+            var counts = WriteCounts(world, endpoint)
+            for fault in Self.faults { try await counts.write(under: fault) }
             // An error of FileMaker stays a failure with a known outcome.
-            #expect(books.refused >= 2)
-            #expect(books.unknown > 0)
+            #expect(counts.refused >= 2)
+            #expect(counts.unknown > 0)
             // A fault has refused some tokens in the host's name, so the host still has their sessions.
             world.sandbox.expireSessions()
         }
@@ -43,21 +43,21 @@ import Testing
     @Test(arguments: Sandbox.AnswerFraming.allCases)
     func everyByteOfAnAnswer(framing: Sandbox.AnswerFraming) async throws {
         try await World.run { world in
-            var books = Books(world, .createRecord)
+            var counts = WriteCounts(world, .createRecord)
             var cuts = 0
             // Past its end the answer is complete, and the record is acknowledged.
-            while books.acknowledged == 0, cuts < 4096 {
+            while counts.acknowledged == 0, cuts < 4096 {
                 let position = cuts * Effort.of(1, brief: 9)
-                try await books.write(under: .cutAnswer(afterBytes: position, framing: framing))
+                try await counts.write(under: .cutAnswer(afterBytes: position, framing: framing))
                 cuts += 1
             }
-            #expect(books.acknowledged == 1)
-            expectNoDifference(books.unknown, cuts - 1)
+            #expect(counts.acknowledged == 1)
+            expectNoDifference(counts.unknown, cuts - 1)
         }
     }
 
     /// Counts the results of writes, and after each write compares them with what the server has executed.
-    private struct Books {
+    private struct WriteCounts {
         let world: World
         let endpoint: Sandbox.Endpoint
         var acknowledged = 0

@@ -7,25 +7,25 @@ import Testing
 @Suite struct RereadPollingTests {
     @Test func allRecordsComeEachTimeAndTheNewsIsWhatHasChanged() throws {
         var table = PolledTable(250)
-        var polls = PlayedPolls(RereadPolling(maximum: 5_000))
+        var polls = RecordedPolls(RereadPolling(maximum: 5_000))
         expectNoDifference(try polls.poll(table).news.count, 250)
         table.edit(7, at: nil)
         table.delete(9)
         expectNoDifference(
             try polls.poll(table),
-            PlayedPolls.Poll(asked: ["records"], rows: 249, news: [7], missing: [9])
+            RecordedPolls.Poll(asked: ["records"], rows: 249, news: [7], missing: [9])
         )
     }
 
     @Test func moreThanTheMaximumIsAFailure() {
         let table = PolledTable(201)
-        var polls = PlayedPolls(RereadPolling(maximum: 200))
+        var polls = RecordedPolls(RereadPolling(maximum: 200))
         #expect(throws: PollFailure.tooMany(200)) { try polls.poll(table) }
     }
 
     @Test func contentsThatAreComparedAllCome() throws {
         let table = PolledTable(3)
-        var polls = PlayedPolls(RereadPolling(maximum: 5))
+        var polls = RecordedPolls(RereadPolling(maximum: 5))
         polls.comparesContents = true
         expectNoDifference(try polls.poll(table).news, [1, 2, 3])
         expectNoDifference(try polls.poll(table).news, [1, 2, 3])
@@ -34,19 +34,19 @@ import Testing
     @Test func aRecordThatCannotBeDecodedComesWithTheOthers() throws {
         var table = PolledTable(3)
         table.rows[1].isReadable = false
-        var polls = PlayedPolls(RereadPolling(maximum: 5))
+        var polls = RecordedPolls(RereadPolling(maximum: 5))
         expectNoDifference(try polls.poll(table).news, [1, 2, 3])
     }
 
     @Test func whenNoneCanBeDecodedThePollFails() {
         var table = PolledTable(3)
         for place in table.rows.indices { table.rows[place].isReadable = false }
-        var polls = PlayedPolls(RereadPolling(maximum: 5))
+        var polls = RecordedPolls(RereadPolling(maximum: 5))
         #expect(throws: FMRest.APIError.self) { try polls.poll(table) }
         // If there is only one record, it is unknown whether the record or the type is wrong.
         table.rows.removeLast(2)
         #expect(throws: Never.self) { try polls.poll(table) }
-        var one = PlayedPolls(RecordPolling(id: 1))
+        var one = RecordedPolls(RecordPolling(id: 1))
         #expect(throws: FMRest.APIError.self) { try one.poll(table) }
     }
 }
@@ -54,23 +54,23 @@ import Testing
 @Suite struct ScanPollingTests {
     @Test func theRecordsAreReadOnceAndThenWhatHasChanged() throws {
         var table = PolledTable(6_000)
-        var polls = PlayedPolls(ScanPolling(layout: "ids"))
+        var polls = RecordedPolls(ScanPolling(layout: "ids"))
         expectNoDifference(try polls.poll(table).asked, ["records"])
         expectNoDifference(
             try polls.poll(table),
-            PlayedPolls.Poll(asked: ["versions"], rows: 6_000, missing: [])
+            RecordedPolls.Poll(asked: ["versions"], rows: 6_000, missing: [])
         )
         table.edit(7, at: nil)
         table.delete(9)
         table.rows.append(PolledTable.Row(id: 6_001))
         expectNoDifference(
             try polls.poll(table),
-            PlayedPolls.Poll(asked: ["versions", "changes"], rows: 6_002, news: [7, 6_001], missing: [9])
+            RecordedPolls.Poll(asked: ["versions", "changes"], rows: 6_002, news: [7, 6_001], missing: [9])
         )
     }
 
     @Test func aSmallSetIsReadAgainAndALargeOneIsCompared() throws {
-        var polls = PlayedPolls(AutomaticPolling())
+        var polls = RecordedPolls(AutomaticPolling())
         let small = PolledTable(AutomaticPolling.mostReread)
         _ = try polls.poll(small)
         expectNoDifference(try polls.poll(small).asked, ["records"])
@@ -85,7 +85,7 @@ import Testing
 @Suite struct ScriptPollingTests {
     @Test func whatTheScriptNamesAnewIsRead() throws {
         var table = PolledTable(3)
-        var polls = PlayedPolls(ScriptPolling(name: "Versions", parameter: nil))
+        var polls = RecordedPolls(ScriptPolling(name: "Versions", parameter: nil))
         expectNoDifference(try polls.poll(table).asked, ["script", "changes"])
         expectNoDifference(try polls.poll(table).asked, ["script"])
         table.edit(2, at: nil)
@@ -94,8 +94,8 @@ import Testing
 }
 
 @Suite struct LogPollingTests {
-    private static func polls() -> PlayedPolls {
-        PlayedPolls(LogPolling(layout: "Log", serial: "Serial", reconcile: 3))
+    private static func polls() -> RecordedPolls {
+        RecordedPolls(LogPolling(layout: "Log", serial: "Serial", reconcile: 3))
     }
 
     @Test func withoutNewEntriesNothingIsRead() throws {
@@ -103,7 +103,7 @@ import Testing
         table.log = [4, 5]
         var polls = Self.polls()
         expectNoDifference(try polls.poll(table).asked, ["entries", "records"])
-        expectNoDifference(try polls.poll(table), PlayedPolls.Poll(asked: ["entries"]))
+        expectNoDifference(try polls.poll(table), RecordedPolls.Poll(asked: ["entries"]))
         table.log.append(6)
         table.edit(7, at: nil)
         expectNoDifference(try polls.poll(table).asked, ["entries", "versions", "changes"])
@@ -124,7 +124,7 @@ import Testing
 @Suite struct RelatedPollingTests {
     @Test func recordsAreReadAgainEverySoManyPollsHoweverOftenOthersListThem() throws {
         var table = PolledTable(3)
-        var polls = PlayedPolls(
+        var polls = RecordedPolls(
             RelatedPolling(.reread(every: 4), StampPolling(field: "T", layout: nil, overlap: .zero, reconcile: 2))
         )
         _ = try polls.poll(table)
@@ -139,7 +139,7 @@ import Testing
     @Test func recordsAreReadAgainWhenTheRelatedTableHasChanged() throws {
         var table = PolledTable(3)
         table.related = [DataAPI.RecordVersion(recordId: 1, modId: 0)]
-        var polls = PlayedPolls(RelatedPolling(.watch(layout: "Lines"), ScanPolling(layout: nil)))
+        var polls = RecordedPolls(RelatedPolling(.watch(layout: "Lines"), ScanPolling(layout: nil)))
         expectNoDifference(try polls.poll(table).asked, ["related", "records"])
         expectNoDifference(try polls.poll(table).asked, ["related", "versions"])
         table.related = [DataAPI.RecordVersion(recordId: 1, modId: 1)]
@@ -148,8 +148,8 @@ import Testing
 }
 
 @Suite struct StampPollingTests {
-    private static func polls(reconcile: Int = 20) -> PlayedPolls {
-        PlayedPolls(StampPolling(field: "T", layout: nil, overlap: .seconds(120), reconcile: reconcile))
+    private static func polls(reconcile: Int = 20) -> RecordedPolls {
+        RecordedPolls(StampPolling(field: "T", layout: nil, overlap: .seconds(120), reconcile: reconcile))
     }
 
     /// A table of 10,000 records, each of which was modified an hour after the one before.
@@ -167,7 +167,7 @@ import Testing
         let table = Self.table()
         var polls = Self.polls()
         expectNoDifference(try polls.poll(table).asked, ["newest", "records"])
-        expectNoDifference(try polls.poll(table), PlayedPolls.Poll(asked: ["modified"], rows: StampPolling.support))
+        expectNoDifference(try polls.poll(table), RecordedPolls.Poll(asked: ["modified"], rows: StampPolling.support))
     }
 
     @Test func oneEditIsTwoQuestions() throws {
