@@ -1,7 +1,4 @@
-import CustomDump
-import FMTestSupport
 import Foundation
-import Testing
 
 /// The words that have a meaning for the compiler, contextual keywords included.
 ///
@@ -53,15 +50,5 @@ enum CompilerKeywords {
             let words = line.split(separator: " ")
             return words.count == 2 && words[0] == "case" ? words[1].replacingOccurrences(of: "`", with: "") : nil
         }
-    }
-}
-
-@Suite struct CompilerKeywordsTests {
-    /// A newer compiler may have additional words, which then belong into the list.
-    @Test func theListIsThatOfTheCompiler() throws {
-        guard let words = try CompilerKeywords.ofToolchain() else { return }
-        #expect(words.count > 100)
-        let unknown = Set(words).subtracting(CompilerKeywords.all)
-        expectNoDifference(unknown.sorted(), [])
     }
 }

@@ -22,15 +22,15 @@ import Testing
 
     /// Runs a body with a registered webhook, and a live query that has had its first value and polls when the receiver
     /// publishes hints.
-    private func run(_ body: (Harbor, Contacts) async throws -> Void) async throws {
-        try await Harbor.run { harbor in
-            let registrar = try harbor.registrar()
-            _ = await harbor.start(registrar)
-            let hints = harbor.receiver.hints.sink { harbor.watched.changed($0) }
+    private func run(_ body: (WebhookInstallation, Contacts) async throws -> Void) async throws {
+        try await WebhookInstallation.run { installation in
+            let registrar = try installation.registrar()
+            _ = await installation.start(registrar)
+            let hints = installation.receiver.hints.sink { installation.watched.changed($0) }
             let contacts = Contacts()
-            harbor.watched.layout(Contact.self).live().subscribe(contacts)
+            installation.watched.layout(Contact.self).live().subscribe(contacts)
             await contacts.valueCount(atLeast: 1)
-            try await body(harbor, contacts)
+            try await body(installation, contacts)
             contacts.cancel()
             hints.cancel()
             await registrar.stop()
@@ -38,28 +38,28 @@ import Testing
     }
 
     @Test func whatSomebodyElseCommitsShowsThoughNoTimePasses() async throws {
-        try await run { harbor, contacts in
-            let beginning = harbor.watchedTime.now
-            let id = try harbor.sandbox.createRecord(["Name": "Emmy"], ofTable: "Contacts", inDatabase: "World")
-            await harbor.delivered(1)
-            #expect(await harbor.nextHint() == [id])
+        try await run { installation, contacts in
+            let beginning = installation.watchedTime.now
+            let id = try installation.sandbox.createRecord(["Name": "Emmy"], ofTable: "Contacts", inDatabase: "World")
+            await installation.delivered(1)
+            #expect(await installation.nextHint() == [id])
             await contacts.valueCount(atLeast: 2)
             expectNoDifference(contacts.values[1].changes.inserted.map(\.recordId), [id])
             expectNoDifference(contacts.values[1].freshness.origin, .wake)
 
-            try harbor.sandbox.editRecord(id, ["Name": "Amalie"], ofTable: "Contacts", inDatabase: "World")
-            await harbor.delivered(2)
-            #expect(await harbor.nextHint() == [id])
+            try installation.sandbox.editRecord(id, ["Name": "Amalie"], ofTable: "Contacts", inDatabase: "World")
+            await installation.delivered(2)
+            #expect(await installation.nextHint() == [id])
             await contacts.valueCount(atLeast: 3)
             expectNoDifference(contacts.values[2].changes.updated.map(\.record.fieldData.name), ["Amalie"])
 
-            try harbor.sandbox.deleteRecord(id, ofTable: "Contacts", inDatabase: "World")
-            await harbor.delivered(3)
-            #expect(await harbor.nextHint() == [id])
+            try installation.sandbox.deleteRecord(id, ofTable: "Contacts", inDatabase: "World")
+            await installation.delivered(3)
+            #expect(await installation.nextHint() == [id])
             await contacts.valueCount(atLeast: 4)
             expectNoDifference(contacts.values[3].changes.removed.map(\.recordId), [id])
             expectNoDifference(contacts.values[3].changes.removed.map(\.reason), [.deleted])
-            expectNoDifference(harbor.watchedTime.now, beginning)
+            expectNoDifference(installation.watchedTime.now, beginning)
         }
     }
 
@@ -71,26 +71,26 @@ import Testing
         ] as [([Sandbox.WebhookFault], Int)]
     )
     func whateverAWebhookSaysTheLookIsRight(_ faults: [Sandbox.WebhookFault], _ deliveries: Int) async throws {
-        try await run { harbor, contacts in
-            for fault in faults { harbor.sandbox.inject(webhook: fault) }
-            try harbor.sandbox.editRecord(1, ["Name": "Ask"], ofTable: "Contacts", inDatabase: "World")
-            try harbor.sandbox.deleteRecord(2, ofTable: "Contacts", inDatabase: "World")
-            try harbor.sandbox.createRecord(["Name": "Embla"], ofTable: "Contacts", inDatabase: "World")
-            try harbor.sandbox.editRecord(3, ["Name": "Fram"], ofTable: "Contacts", inDatabase: "World")
+        try await run { installation, contacts in
+            for fault in faults { installation.sandbox.inject(webhook: fault) }
+            try installation.sandbox.editRecord(1, ["Name": "Ask"], ofTable: "Contacts", inDatabase: "World")
+            try installation.sandbox.deleteRecord(2, ofTable: "Contacts", inDatabase: "World")
+            try installation.sandbox.createRecord(["Name": "Embla"], ofTable: "Contacts", inDatabase: "World")
+            try installation.sandbox.editRecord(3, ["Name": "Fram"], ofTable: "Contacts", inDatabase: "World")
             if deliveries > 0 {
-                await harbor.delivered(deliveries)
-                _ = await harbor.nextHint()
+                await installation.delivered(deliveries)
+                _ = await installation.nextHint()
             } else {
                 // No hint arrives, so the query polls by itself, about every minute.
-                await harbor.watchedTime.untilAlarm(within: .seconds(70))
-                harbor.watchedTime.advance(by: .seconds(70))
+                await installation.watchedTime.untilAlarm(within: .seconds(70))
+                installation.watchedTime.advance(by: .seconds(70))
             }
             await contacts.valueCount(atLeast: 2)
-            let table = harbor.sandbox.records(ofTable: "Contacts", inDatabase: "World")
+            let table = installation.sandbox.records(ofTable: "Contacts", inDatabase: "World")
             expectNoDifference(contacts.values.last?.records.map(\.fieldData.name), ["Ask", "Fram", "Embla"])
             expectNoDifference(contacts.values.last?.records.map(\.recordId), table?.compactMap(\.recordId))
             // Deliveries were answered as FileMaker expects, so the receiver blocks none.
-            let refused = harbor.sandbox.webhookDeliveries.filter { $0.status != 200 }
+            let refused = installation.sandbox.webhookDeliveries.filter { $0.status != 200 }
             #expect(refused.isEmpty || faults == [.stuck])
         }
     }

@@ -7,8 +7,9 @@ import Testing
 /// of them.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
     @Test(arguments: [
-        (Work.calls, OldFindings.seeds), (.live, OldFindings.liveSeeds), (.accounts, OldFindings.accountsSeeds),
-        (.journals, OldFindings.journalsSeeds), (.copies, OldFindings.copiesSeeds),
+        (Work.calls, RegressionSeeds.seeds), (.live, RegressionSeeds.liveSeeds),
+        (.accounts, RegressionSeeds.accountsSeeds), (.journals, RegressionSeeds.journalsSeeds),
+        (.copies, RegressionSeeds.copiesSeeds),
     ])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
         let seeds = seeds.prefix(Effort.of(.max, brief: 1))

@@ -11,7 +11,7 @@ import Testing
     private static let down = FMRest.APIError(.notDataAPI, reason: "A page", httpStatus: 503)
 
     /// A call that began at the start, with a full budget.
-    private struct Script {
+    private struct MachineFixture {
         var machine: RetryStateMachine
         var bucket = RetryBucket(share: 0.1, burst: 10)
         var now = RetryStateMachineTests.start
@@ -59,8 +59,8 @@ import Testing
     // MARK: Pauses
 
     @Test func pausesGrowUntilTheAttemptsAreUsedUp() {
-        var script = Script { $0.maximumAttempts = 5 }
-        let answers = (1...5).map { _ in script.fail() }
+        var call = MachineFixture { $0.maximumAttempts = 5 }
+        let answers = (1...5).map { _ in call.fail() }
         expectNoDifference(
             answers,
             [.pause(.seconds(1)), .pause(.seconds(2)), .pause(.seconds(4)), .pause(.seconds(8)), .giveUp(.attempts)]
@@ -68,11 +68,11 @@ import Testing
     }
 
     @Test func noPauseGrowsBeyondTheLongest() {
-        var script = Script {
+        var call = MachineFixture {
             $0.maximumPause = .milliseconds(1500)
             $0.multiplier = 3
         }
-        let answers = (1...3).map { _ in script.fail() }
+        let answers = (1...3).map { _ in call.fail() }
         expectNoDifference(
             answers,
             [.pause(.seconds(1)), .pause(.milliseconds(1500)), .pause(.milliseconds(1500))]
@@ -81,62 +81,62 @@ import Testing
 
     @Test(arguments: [(0.0, 750), (0.5, 875), (1.0, 1000)])
     func aPartOfThePauseIsDrawn(chance: Double, milliseconds: Int64) {
-        var script = Script { $0.jitter = 0.25 }
-        expectNoDifference(script.fail(chance: chance), .pause(.milliseconds(milliseconds)))
+        var call = MachineFixture { $0.jitter = 0.25 }
+        expectNoDifference(call.fail(chance: chance), .pause(.milliseconds(milliseconds)))
     }
 
     @Test func aServerIsLeftAloneAsLongAsItAsks() {
         var busy = Self.down
         busy.retryAfter = .seconds(30)
-        var script = Script { $0.jitter = 0.5 }
+        var call = MachineFixture { $0.jitter = 0.5 }
         // With jitter, clients that were refused at the same time do not come back at the same time.
-        expectNoDifference(script.fail(busy, chance: 0.5), .pause(.milliseconds(30_250)))
+        expectNoDifference(call.fail(busy, chance: 0.5), .pause(.milliseconds(30_250)))
         busy.retryAfter = .zero
-        expectNoDifference(script.fail(busy, chance: 0.5), .pause(.milliseconds(1500)))
+        expectNoDifference(call.fail(busy, chance: 0.5), .pause(.milliseconds(1500)))
     }
 
     // MARK: Ends
 
     @Test func noAttemptBeginsAfterTheDeadline() {
-        var script = Script { $0.deadline = .seconds(3) }
-        expectNoDifference(script.fail(), .pause(.seconds(1)))
-        expectNoDifference(script.fail(), .pause(.seconds(2)))
-        expectNoDifference(script.fail(), .giveUp(.time))
+        var call = MachineFixture { $0.deadline = .seconds(3) }
+        expectNoDifference(call.fail(), .pause(.seconds(1)))
+        expectNoDifference(call.fail(), .pause(.seconds(2)))
+        expectNoDifference(call.fail(), .giveUp(.time))
     }
 
     @Test func noPauseGoesBeyondTheEndOfTheCall() {
-        var script = Script { $0.deadline = nil }
-        script.end = script.now + .seconds(3)
-        expectNoDifference(script.fail(), .pause(.seconds(1)))
+        var call = MachineFixture { $0.deadline = nil }
+        call.end = call.now + .seconds(3)
+        expectNoDifference(call.fail(), .pause(.seconds(1)))
         // The pause would end together with the call.
-        expectNoDifference(script.fail(), .giveUp(.time))
+        expectNoDifference(call.fail(), .giveUp(.time))
     }
 
     @Test func aServerThatAsksForTooMuchIsNotWaitedFor() {
         var busy = Self.down
         busy.retryAfter = .seconds(3600)
-        var script = Script()
-        let budget = script.bucket
-        expectNoDifference(script.fail(busy), .giveUp(.time))
+        var call = MachineFixture()
+        let budget = call.bucket
+        expectNoDifference(call.fail(busy), .giveUp(.time))
         // A pause that does not take place is not paid for.
-        expectNoDifference(script.bucket, budget)
-        var patient = Script { $0.deadline = nil }
+        expectNoDifference(call.bucket, budget)
+        var patient = MachineFixture { $0.deadline = nil }
         expectNoDifference(patient.fail(busy), .pause(.seconds(3600)))
     }
 
     @Test func withoutABudgetThereIsNoOtherAttempt() {
-        var script = Script()
-        script.bucket = RetryBucket(share: 0, burst: 1)
-        expectNoDifference(script.fail(), .pause(.seconds(1)))
-        expectNoDifference(script.fail(), .giveUp(.budget))
+        var call = MachineFixture()
+        call.bucket = RetryBucket(share: 0, burst: 1)
+        expectNoDifference(call.fail(), .pause(.seconds(1)))
+        expectNoDifference(call.fail(), .giveUp(.budget))
     }
 
     // MARK: What is retried
 
     @Test func aWriteThatMayHaveBeenCarriedOutIsNever() {
-        var script = Script()
+        var call = MachineFixture()
         expectNoDifference(
-            script.fail(FMRest.APIError(.network, reason: "broke", outcomeIsUnknown: true)),
+            call.fail(FMRest.APIError(.network, reason: "broke", outcomeIsUnknown: true)),
             .giveUp(.notRepeatable)
         )
     }
@@ -147,17 +147,17 @@ import Testing
         FMRest.APIError(.decoding, reason: "Shape"), FMRest.APIError(.shutdown, reason: "Over"),
     ])
     func whatWouldEndTheSameWayIsNot(error: FMRest.APIError) {
-        var script = Script()
-        expectNoDifference(script.fail(error), .giveUp(.notRepeatable))
+        var call = MachineFixture()
+        expectNoDifference(call.fail(error), .giveUp(.notRepeatable))
     }
 
     @Test func whatTheCallItselfForbidsIsNot() {
-        var script = Script()
-        expectNoDifference(script.fail(isRepeatable: false), .giveUp(.notRepeatable))
+        var call = MachineFixture()
+        expectNoDifference(call.fail(isRepeatable: false), .giveUp(.notRepeatable))
     }
 
     @Test func aPolicyMayChoose() {
-        var locks = Script {
+        var locks = MachineFixture {
             $0.codes = [.fileMaker]
             $0.fileMakerCodes = [.recordInUse]
         }
@@ -166,11 +166,11 @@ import Testing
         let full = FMRest.APIError(.fileMaker, reason: "Full", fileMakerCode: 812)
         expectNoDifference(locks.fail(full), .giveUp(.notSelected))
         // A selection of FileMaker codes does not apply to failures without a code.
-        var others = Script { $0.fileMakerCodes = [] }
+        var others = MachineFixture { $0.fileMakerCodes = [] }
         expectNoDifference(others.fail(Self.down), .pause(.seconds(1)))
         expectNoDifference(others.fail(Self.locked), .giveUp(.notSelected))
         // Selected errors still have to be safe to retry.
-        var missing = Script { $0.fileMakerCodes = [.recordMissing] }
+        var missing = MachineFixture { $0.fileMakerCodes = [.recordMissing] }
         let error = FMRest.APIError(.fileMaker, reason: "Missing", fileMakerCode: 101)
         expectNoDifference(missing.fail(error), .giveUp(.notRepeatable))
     }
@@ -179,27 +179,27 @@ import Testing
 
     @Test(arguments: [0, -1, .min])
     func fewerAttemptsThanOneAreOne(attempts: Int) {
-        var script = Script { $0.maximumAttempts = attempts }
-        expectNoDifference(script.fail(), .giveUp(.attempts))
+        var call = MachineFixture { $0.maximumAttempts = attempts }
+        expectNoDifference(call.fail(), .giveUp(.attempts))
     }
 
     @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 1e300])
     func anyNumberWillDo(number: Double) {
-        var script = Script {
+        var call = MachineFixture {
             $0.maximumAttempts = 2000
             $0.multiplier = number
             $0.jitter = number
             $0.deadline = nil
         }
-        script.bucket = RetryBucket(share: 1, burst: .max)
+        call.bucket = RetryBucket(share: 1, burst: .max)
         for _ in 1..<2000 {
-            guard case .pause(let pause) = script.fail(chance: 0.5) else {
+            guard case .pause(let pause) = call.fail(chance: 0.5) else {
                 Issue.record("there was no pause")
                 return
             }
             #expect(pause >= .zero && pause <= .seconds(10))
         }
-        expectNoDifference(script.fail(), .giveUp(.attempts))
+        expectNoDifference(call.fail(), .giveUp(.attempts))
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(-1), .zero])
@@ -207,12 +207,12 @@ import Testing
         var asking = Self.down
         asking.retryAfter = span
         for deadline in [Duration?.none, span] {
-            var script = Script {
+            var call = MachineFixture {
                 $0.firstPause = span
                 $0.maximumPause = span
                 $0.deadline = deadline
             }
-            if case .pause(let pause) = script.fail(asking, chance: 1) { #expect(pause >= .zero) }
+            if case .pause(let pause) = call.fail(asking, chance: 1) { #expect(pause >= .zero) }
         }
     }
 }

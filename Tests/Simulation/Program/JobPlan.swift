@@ -62,7 +62,7 @@ struct RunPlan: Equatable {
 }
 
 /// A change of a row's record by another client.
-struct StrangersDeed: Equatable {
+struct ForeignChange: Equatable {
     enum Kind: Equatable {
         /// Makes a record whose key is the row's in another spelling.
         case otherSpelling
@@ -129,9 +129,9 @@ extension Program {
         if !isCalm { delayWrites(&chance) }
         for job in jobs where chance.once(in: 2) {
             for row in job.rows where chance.once(in: 4) {
-                guard let kind = row.strangersDeed(&chance) else { continue }
+                guard let kind = row.foreignChange(&chance) else { continue }
                 let time = chance.magnitude(1...2000) - 1
-                strangers.append(StrangersDeed(job: job.id, row: row.number, milliseconds: time, kind: kind))
+                strangers.append(ForeignChange(job: job.id, row: row.number, milliseconds: time, kind: kind))
             }
         }
         for index in steps.indices where steps[index].verb == .journal { planRun(&steps[index], &chance) }
@@ -229,7 +229,7 @@ extension JobPlan {
 }
 
 extension JobRow {
-    fileprivate func strangersDeed(_ chance: inout Chance) -> StrangersDeed.Kind? {
+    fileprivate func foreignChange(_ chance: inout Chance) -> ForeignChange.Kind? {
         switch kind {
         case .create(ownKey: true), .upsertNew: .otherSpelling
         case .create(ownKey: false): nil

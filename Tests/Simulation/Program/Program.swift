@@ -10,7 +10,7 @@ struct Program: Equatable {
     /// The jobs, written with journals.
     var jobs: [JobPlan] = []
     /// The changes that others make to the records of jobs.
-    var strangers: [StrangersDeed] = []
+    var strangers: [ForeignChange] = []
     /// The copies, kept by following changes.
     var copies: [CopyPlan] = []
     var ending: Ending

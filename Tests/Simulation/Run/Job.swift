@@ -76,7 +76,7 @@ extension SimulatedHost {
     /// Carries out another client's change of a row's record.
     ///
     /// - Returns: the trail of the record, if it was deleted.
-    func commit(_ deed: StrangersDeed, to row: JobRow, of job: JobPlan) -> Trail? {
+    func commit(_ deed: ForeignChange, to row: JobRow, of job: JobPlan) -> Trail? {
         let note = HostPlan.secret + "o\(job.id)x\(row.number)"
         trace.note { "\(self.name): \(deed)" }
         let id: Int? = if case .upsert(let record) = row.kind { record } else { row.record }

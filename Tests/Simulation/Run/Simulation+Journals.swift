@@ -132,7 +132,7 @@ extension Simulation {
 
     private func allTrails(_ host: Int) -> [Trail] { hosts[host].trails + lostTrails[host, default: []] }
 
-    private func hasStranger(_ row: JobRow, _ job: JobPlan, _ kinds: StrangersDeed.Kind...) -> Bool {
+    private func hasStranger(_ row: JobRow, _ job: JobPlan, _ kinds: ForeignChange.Kind...) -> Bool {
         program.strangers.contains { $0.job == job.id && $0.row == row.number && kinds.contains($0.kind) }
     }
 

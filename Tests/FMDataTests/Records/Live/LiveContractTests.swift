@@ -10,30 +10,30 @@ import Testing
 
 /// The contract of every publisher, for live queries: demand, cancelling, release, re-entrancy.
 @Suite(.timeLimit(.minutes(15))) struct LiveContractTests {
-    private typealias Values = TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>
-    private typealias Events = TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>
+    private typealias Values = TrackingSubscriber<DataAPI.LiveValue<LiveTable.Fields>, FMRest.APIError>
+    private typealias Events = TrackingSubscriber<DataAPI.LiveEvent<LiveTable.Fields>, FMRest.APIError>
 
-    private let sea: Sea
+    private let table: LiveTable
 
     init() {
-        let (time, layout) = Sea.calm()
-        sea = Sea(time, layout)
-        for text in ["a", "b", "c"] { sea.insert(text) }
+        let (time, layout) = LiveTable.makeTimeAndLayout()
+        table = LiveTable(time, layout)
+        for text in ["a", "b", "c"] { table.insert(text) }
     }
 
     private func texts(_ values: Values) -> [[String]] {
-        values.values.map { value in value.records.map { Sea.Row($0).text } }
+        values.values.map { value in value.records.map { LiveTable.Row($0).text } }
     }
 
     @Test func withoutDemandNobodyLooks() {
         let (values, events) = (Values(initialDemand: .none), Events(initialDemand: .none))
-        sea.values.subscribe(values)
-        sea.events(since: nil).subscribe(events)
-        sea.time.advance(by: .hours(1))
-        expectNoDifference(sea.polls, 0)
-        #expect(!sea.hasPoller)
+        table.values.subscribe(values)
+        table.events(since: nil).subscribe(events)
+        table.time.advance(by: .hours(1))
+        expectNoDifference(table.polls, 0)
+        #expect(!table.hasPoller)
         values.request(.max(1))
-        expectNoDifference(sea.polls, 1)
+        expectNoDifference(table.polls, 1)
         expectNoDifference(texts(values), [["a", "b", "c"]])
         values.cancel()
         events.cancel()
@@ -41,10 +41,10 @@ import Testing
 
     @Test func demandOfOneIsOneValue() {
         let values = Values(initialDemand: .max(1))
-        sea.values.subscribe(values)
+        table.values.subscribe(values)
         for text in ["d", "e"] {
-            sea.insert(text)
-            sea.toNextLook()
+            table.insert(text)
+            table.toNextLook()
         }
         expectNoDifference(values.values.count, 1)
         values.cancel()
@@ -52,7 +52,7 @@ import Testing
 
     @Test func oneEventForEachThatIsAskedFor() {
         let events = Events(initialDemand: .max(1))
-        sea.events(since: nil).subscribe(events)
+        table.events(since: nil).subscribe(events)
         guard case .snapshot(_, isLast: true)? = events.values.last, events.values.count == 1 else {
             Issue.record("\(events.values)")
             return
@@ -67,16 +67,16 @@ import Testing
 
     @Test func whoIsSlowGetsTheSumOfWhatHasHappened() {
         let (slow, quick) = (Values(initialDemand: .max(1)), Values())
-        sea.values.subscribe(slow)
-        sea.values.subscribe(quick)
-        sea.edit(1) { $0.text = "A" }
-        sea.toNextLook()
-        sea.delete(2)
-        let comesAndGoes = sea.insert("x")
-        sea.toNextLook()
-        sea.delete(comesAndGoes)
-        sea.edit(1) { $0.text = "AA" }
-        sea.toNextLook()
+        table.values.subscribe(slow)
+        table.values.subscribe(quick)
+        table.edit(1) { $0.text = "A" }
+        table.toNextLook()
+        table.delete(2)
+        let comesAndGoes = table.insert("x")
+        table.toNextLook()
+        table.delete(comesAndGoes)
+        table.edit(1) { $0.text = "AA" }
+        table.toNextLook()
         expectNoDifference(quick.values.count, 4)
         expectNoDifference(slow.values.count, 1)
         slow.request(.max(1))
@@ -92,13 +92,13 @@ import Testing
 
     @Test func whileNobodyWantsWhatThereIsNobodyLooks() {
         let values = Values(initialDemand: .max(1))
-        sea.values.subscribe(values)
-        sea.insert("d")
-        sea.toNextLook()
-        let polls = sea.polls
-        sea.time.advance(by: .hours(1))
-        expectNoDifference(sea.polls, polls)
-        sea.insert("e")
+        table.values.subscribe(values)
+        table.insert("d")
+        table.toNextLook()
+        let polls = table.polls
+        table.time.advance(by: .hours(1))
+        expectNoDifference(table.polls, polls)
+        table.insert("e")
         values.request(.max(2))
         // First the value that is already known, then what the next poll finds.
         expectNoDifference(texts(values).map(\.count), [3, 4, 5])
@@ -108,30 +108,30 @@ import Testing
     @Test(arguments: ["before demand", "while it looks", "while it waits", "while it fails"])
     func cancelled(stage: String) {
         let values = Values(initialDemand: stage == "before demand" ? .none : .unlimited)
-        sea.holds = stage == "while it looks"
-        sea.failures = stage == "while it fails" ? 1 : 0
-        sea.values.subscribe(values)
-        expectNoDifference(sea.underWay, sea.holds ? 1 : 0)
+        table.holds = stage == "while it looks"
+        table.failures = stage == "while it fails" ? 1 : 0
+        table.values.subscribe(values)
+        expectNoDifference(table.underWay, table.holds ? 1 : 0)
         let count = values.values.count
         values.cancel()
-        expectNoDifference(sea.underWay, 0)
-        sea.release()
-        let polls = sea.polls
-        sea.insert("d")
-        sea.time.advance(by: .hours(1))
-        expectNoDifference(sea.polls, polls)
+        expectNoDifference(table.underWay, 0)
+        table.release()
+        let polls = table.polls
+        table.insert("d")
+        table.time.advance(by: .hours(1))
+        expectNoDifference(table.polls, polls)
         expectNoDifference(values.values.count, count)
         #expect(values.completionIfAny == nil)
-        #expect(!sea.hasPoller)
-        expectNoDifference(sea.time.alarmCount, 0)
+        #expect(!table.hasPoller)
+        expectNoDifference(table.time.alarmCount, 0)
     }
 
     /// Changes are computed once for subscribers that receive them together, and are not kept longer: a new subscriber
     /// has its own computed.
     @Test func whoAreEquallyFarShareTheChanges() {
         let workedOut = NIOLockedValueBox(0)
-        let news = LiveValues(poller: { [sea] in sea.poller }) {
-            var before = LiveState<Sea.Fields>()
+        let news = LiveValues(poller: { [table] in table.poller }) {
+            var before = LiveState<LiveTable.Fields>()
             return { state in
                 defer { before = state }
                 let changes = state.sharedChanges.since(before.edition) {
@@ -147,8 +147,8 @@ import Testing
             news.subscribe(subscriber)
             expectNoDifference(workedOut.withLockedValue { $0 }, 1 + place)
         }
-        sea.edit(1) { $0.text = "A" }
-        sea.toNextLook()
+        table.edit(1) { $0.text = "A" }
+        table.toNextLook()
         expectNoDifference(subscribers.map(\.values), [[3, 1], [3, 1], [3, 1]])
         expectNoDifference(workedOut.withLockedValue { $0 }, 4)
         for subscriber in subscribers { subscriber.cancel() }
@@ -159,15 +159,15 @@ import Testing
         do {
             let values = Values()
             released = values
-            sea.values.subscribe(values)
+            table.values.subscribe(values)
             values.cancel()
         }
         #expect(released == nil)
     }
 
     @Test func theSubscriberIsReleasedWhenTheQueryFails() {
-        let (time, layout) = Sea.calm()
-        let impatient = Sea(time, layout, options: DataAPI.LiveOptions(retryTimeout: .zero))
+        let (time, layout) = LiveTable.makeTimeAndLayout()
+        let impatient = LiveTable(time, layout, options: DataAPI.LiveOptions(retryTimeout: .zero))
         impatient.failures = 1
         weak var released: Values?
         do {
@@ -192,42 +192,42 @@ import Testing
             if case .value = event { cancel.withLockedValue(\.self)?() }
         }
         cancel.withLockedValue { $0 = { values.cancel() } }
-        sea.values.subscribe(values)
-        sea.insert("d")
-        sea.time.advance(by: .hours(1))
+        table.values.subscribe(values)
+        table.insert("d")
+        table.time.advance(by: .hours(1))
         expectNoDifference(values.values.count, 1)
-        expectNoDifference(sea.polls, 1)
+        expectNoDifference(table.polls, 1)
         cancel.withLockedValue { $0 = nil }
     }
 
     @Test func whoWakesSubscribesAndAsksInsideOfAValueIsServed() {
         let other = Values()
-        let sea = sea
+        let table = table
         let values = Values(initialDemand: .max(1)) { _ in
             .max(1)
         } onEvent: { event in
             guard case .value(let value) = event, value.freshness.origin == .snapshot else { return }
-            sea.insert("d")
-            sea.values.subscribe(other)
-            sea.poller.wake(.refresh)
+            table.insert("d")
+            table.values.subscribe(other)
+            table.poller.wake(.refresh)
         }
-        sea.values.subscribe(values)
+        table.values.subscribe(values)
         expectNoDifference(texts(values).map(\.count), [3, 4])
         expectNoDifference(texts(other).map(\.count), [3, 4])
-        expectNoDifference(sea.mostAtOnce, 1)
+        expectNoDifference(table.mostAtOnce, 1)
         values.cancel()
         other.cancel()
     }
 
     @Test func aRefreshDuringALookThatFailsLooksAtOnce() {
         let values = Values()
-        sea.values.subscribe(values)
-        sea.holds = true
-        sea.toNextLook()
-        sea.insert("d")
-        sea.poller.wake(.refresh)
-        sea.holds = false
-        sea.release(cut: true)
+        table.values.subscribe(values)
+        table.holds = true
+        table.toNextLook()
+        table.insert("d")
+        table.poller.wake(.refresh)
+        table.holds = false
+        table.release(cut: true)
         expectNoDifference(texts(values).map(\.count), [3, 4])
         expectNoDifference(values.values.last?.freshness.origin, .refresh)
         values.cancel()
@@ -236,43 +236,43 @@ import Testing
     /// Removals that the polls before have settled are not asked for again. Otherwise each of two successive polls
     /// would miss records of which the other one knows that they are deleted.
     @Test(arguments: [25, 29]) func aCursorOfWhichMuchIsGoneAndThenMore(gone: Int) {
-        let (time, layout) = Sea.calm()
-        let sea = Sea(time, layout)
-        for id in 1...30 { sea.insert("\(id)") }
+        let (time, layout) = LiveTable.makeTimeAndLayout()
+        let table = LiveTable(time, layout)
+        for id in 1...30 { table.insert("\(id)") }
         let cursor = DataAPI.LiveCursor(
             query: DataAPI.FoundSet(layout: layout).fingerprint,
             versions: (1...30).map { DataAPI.RecordVersion(recordId: $0, modId: 0) }
         )
-        for id in 1...gone { sea.delete(id) }
+        for id in 1...gone { table.delete(id) }
         let events = Events()
-        sea.holds = true
-        sea.noticesMoves = false
-        sea.events(since: cursor).subscribe(events)
-        sea.release()
-        expectNoDifference(sea.polls, 2)
+        table.holds = true
+        table.noticesMoves = false
+        table.events(since: cursor).subscribe(events)
+        table.release()
+        expectNoDifference(table.polls, 2)
         // Between the first poll and the second.
-        sea.delete(30)
-        sea.holds = false
-        sea.release()
+        table.delete(30)
+        table.holds = false
+        table.release()
         guard case .changed(let changes, _, _)? = events.values.first, case .ready(let reached)? = events.values.last
         else {
-            Issue.record("\(events.values) after \(sea.polls) polls")
+            Issue.record("\(events.values) after \(table.polls) polls")
             return
         }
         expectNoDifference(changes.removed.map(\.recordId).sorted(), Array(1...gone) + [30])
         expectNoDifference(reached.count, 29 - gone)
-        expectNoDifference(sea.polls, 3)
+        expectNoDifference(table.polls, 3)
         events.cancel()
     }
 
     @Test func statusIsToldInOrderAndEndsNothing() {
         let words = TrackingSubscriber<DataAPI.LiveStatus, Never>()
-        let poller = sea.poller
+        let poller = table.poller
         poller.status.subscribe(words)
         let values = Values()
-        sea.failures = 1
-        sea.values.subscribe(values)
-        sea.toNextLook()
+        table.failures = 1
+        table.values.subscribe(values)
+        table.toNextLook()
         values.cancel()
         let told = words.values.map { status in
             switch status {
@@ -295,8 +295,8 @@ import Testing
 
     @Test func subscribersThatComeAndGoOnTwoThreadsLeaveNothingBehind() async {
         for _ in 0..<50 {
-            let (time, layout) = Sea.calm()
-            let poll = Poll<Sea.Fields>(
+            let (time, layout) = LiveTable.makeTimeAndLayout()
+            let poll = Poll<LiveTable.Fields>(
                 strategy: RereadPolling(maximum: .max),
                 perform: { _, strategy, _ in
                     Just(PollFindings(order: [], strategy: strategy)).setFailureType(to: FMRest.APIError.self)
@@ -307,7 +307,7 @@ import Testing
             )
             let poller = LivePoller(poll, DataAPI.LiveOptions(), of: layout.layout)
             @Sendable func subscribe(_ values: TrackingSubscriber<Int, FMRest.APIError>) {
-                LiveValues(poller: { poller }) { { (state: LiveState<Sea.Fields>) in [state.version] } }
+                LiveValues(poller: { poller }) { { (state: LiveState<LiveTable.Fields>) in [state.version] } }
                     .asLongAsItHolds()
                     .subscribe(values)
             }

@@ -13,9 +13,9 @@ import Testing
 /// says; it shares nothing with the poller.
 @Suite(.timeLimit(.minutes(15))) struct LiveHistoryTests {
     @Test(arguments: 0..<10) func afterRandomHistoriesTheLiveValueEqualsTheTable(block: UInt64) {
-        let (time, layout) = Sea.calm()
+        let (time, layout) = LiveTable.makeTimeAndLayout()
         for seed in (block * 100)..<(block * 100 + UInt64(Effort.of(100, brief: 10))) {
-            var history = History(seed: seed, Sea(time, layout, options: DataAPI.LiveOptions(retryTimeout: nil)))
+            var history = History(seed: seed, LiveTable(time, layout, options: DataAPI.LiveOptions(retryTimeout: nil)))
             history.run()
             if let complaint = history.complaint {
                 Issue.record("seed \(seed): \(complaint)\n\(history.told.joined(separator: "\n"))")
@@ -28,7 +28,7 @@ import Testing
 }
 
 private struct History {
-    private let sea: Sea
+    private let table: LiveTable
     private var random: SeededRandom
     /// What has happened so far, for the message of a failure.
     private(set) var told: [String] = []
@@ -37,15 +37,15 @@ private struct History {
     private let screen: Screen
     private let copy: Copy
 
-    init(seed: UInt64, _ sea: Sea) {
-        self.sea = sea
+    init(seed: UInt64, _ table: LiveTable) {
+        self.table = table
         random = SeededRandom(seed: seed)
-        screen = Screen(sea)
-        copy = Copy(sea)
+        screen = Screen(table)
+        copy = Copy(table)
     }
 
     mutating func run() {
-        for number in 0..<Int.random(in: 0...8, using: &random) { sea.insert("begin \(number)") }
+        for number in 0..<Int.random(in: 0...8, using: &random) { table.insert("begin \(number)") }
         screen.subscribe()
         copy.start()
         for _ in 0..<30 { step() }
@@ -58,49 +58,49 @@ private struct History {
     private mutating func tell(_ words: String) { told.append(words) }
 
     private mutating func step() {
-        let row = sea.rows.randomElement(using: &random)
+        let row = table.rows.randomElement(using: &random)
         switch Int.random(in: 0..<20, using: &random) {
-        case 0, 1: tell("insert \(sea.insert("new \(told.count)", isFound: Bool.random(using: &random)))")
+        case 0, 1: tell("insert \(table.insert("new \(told.count)", isFound: Bool.random(using: &random)))")
         case 2, 3:
             guard let row else { return }
             tell("edit \(row.id)")
-            sea.edit(row.id) { $0.text = "edited \($0.modId + 1)" }
+            table.edit(row.id) { $0.text = "edited \($0.modId + 1)" }
         case 4, 5:
             guard let row else { return }
             tell("\(row.isFound ? "leave" : "return") \(row.id)")
-            sea.edit(row.id) { $0.isFound.toggle() }
+            table.edit(row.id) { $0.isFound.toggle() }
         case 6:
             guard let row else { return }
             tell("delete \(row.id)")
-            sea.delete(row.id)
+            table.delete(row.id)
         case 7:
             // All rows at once.
             guard Int.random(in: 0..<4, using: &random) == 0 else { return }
             tell("delete all")
-            for row in sea.rows { sea.delete(row.id) }
+            for row in table.rows { table.delete(row.id) }
         case 8:
             guard let row else { return }
             tell("own write of \(row.id)")
-            sea.edit(row.id) { $0.text = "own \($0.modId + 1)" }
-            if sea.hasPoller { sea.poller.written(row.id) }
+            table.edit(row.id) { $0.text = "own \($0.modId + 1)" }
+            if table.hasPoller { table.poller.written(row.id) }
         case 9:
-            sea.failures += Int.random(in: 1...3, using: &random)
-            tell("failures to come: \(sea.failures)")
+            table.failures += Int.random(in: 1...3, using: &random)
+            tell("failures to come: \(table.failures)")
         case 10:
-            sea.holds = true
-            sea.noticesMoves = Int.random(in: 0..<4, using: &random) > 0
-            tell("answers are held, moves are \(sea.noticesMoves ? "" : "not ")noticed")
+            table.holds = true
+            table.noticesMoves = Int.random(in: 0..<4, using: &random) > 0
+            tell("answers are held, moves are \(table.noticesMoves ? "" : "not ")noticed")
         case 11:
-            sea.holds = false
+            table.holds = false
             let isCut = Bool.random(using: &random)
             tell("answers are \(isCut ? "cut" : "released")")
-            sea.release(cut: isCut)
+            table.release(cut: isCut)
         case 12:
             tell("refresh")
-            if sea.hasPoller { sea.poller.wake(.refresh) }
+            if table.hasPoller { table.poller.wake(.refresh) }
         case 13:
             tell("clock jumps")
-            sea.time.advance(by: .minutes(Int64.random(in: 1...30, using: &random)))
+            table.time.advance(by: .minutes(Int64.random(in: 1...30, using: &random)))
         case 14:
             tell("restart of the copy")
             copy.stop()
@@ -114,61 +114,63 @@ private struct History {
             screen.subscribe()
         default:
             tell("time passes")
-            sea.time.advance(by: .milliseconds(Int64.random(in: 1...20_000, using: &random)))
+            table.time.advance(by: .milliseconds(Int64.random(in: 1...20_000, using: &random)))
         }
         screen.ask(Int.random(in: 0...1, using: &random))
         copy.ask(Int.random(in: 0...2, using: &random))
-        if sea.mostAtOnce > 1 { complaint = "two polls at once" }
+        if table.mostAtOnce > 1 { complaint = "two polls at once" }
     }
 
     /// Ends all faults, and gives every subscriber enough demand.
     private mutating func settle() {
-        sea.failures = 0
-        sea.holds = false
-        sea.release()
+        table.failures = 0
+        table.holds = false
+        table.release()
         copy.start()
         for _ in 0..<4 {
             screen.ask(100)
             copy.ask(100)
-            sea.poller.wake(.refresh)
-            sea.time.advance(by: .seconds(20))
+            table.poller.wake(.refresh)
+            table.time.advance(by: .seconds(20))
         }
         screen.ask(0)
         copy.ask(0)
     }
 
     private mutating func check() {
-        let table = sea.found
+        let found = table.found
         if let wrong = screen.complaint ?? copy.complaint { complaint = wrong }
-        if screen.rows.map(\.oracle) != table.map(\.oracle) {
-            complaint = "the screen shows \(screen.rows.map(\.oracle)), the table holds \(table.map(\.oracle))"
+        if screen.rows.map(\.oracle) != found.map(\.oracle) {
+            complaint = "the screen shows \(screen.rows.map(\.oracle)), the table holds \(found.map(\.oracle))"
         }
-        if copy.rows.values.map(\.oracle).sorted() != table.map(\.oracle).sorted() {
-            complaint = "the copy holds \(copy.rows.values.map(\.oracle).sorted()), the table \(table.map(\.oracle))"
+        if copy.rows.values.map(\.oracle).sorted() != found.map(\.oracle).sorted() {
+            complaint = "the copy holds \(copy.rows.values.map(\.oracle).sorted()), the table \(found.map(\.oracle))"
         }
     }
 }
 
-extension Sea.Row {
+extension LiveTable.Row {
     fileprivate var oracle: String { "\(id) in version \(modId): \(text)" }
 }
 
 /// A list on a screen. It applies the index sets, and compares the result with the whole value each time.
 private final class Screen {
-    private let sea: Sea
-    private var subscriber: TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>?
-    private(set) var rows: [Sea.Row] = []
+    private let table: LiveTable
+    private var subscriber: TrackingSubscriber<DataAPI.LiveValue<LiveTable.Fields>, FMRest.APIError>?
+    private(set) var rows: [LiveTable.Row] = []
     private(set) var complaint: String?
     private var dealtWith = 0
 
-    init(_ sea: Sea) { self.sea = sea }
+    init(_ table: LiveTable) { self.table = table }
 
     func subscribe() {
         rows = []
         dealtWith = 0
-        let subscriber = TrackingSubscriber<DataAPI.LiveValue<Sea.Fields>, FMRest.APIError>(initialDemand: .max(1))
+        let subscriber = TrackingSubscriber<DataAPI.LiveValue<LiveTable.Fields>, FMRest.APIError>(
+            initialDemand: .max(1)
+        )
         self.subscriber = subscriber
-        sea.values.subscribe(subscriber)
+        table.values.subscribe(subscriber)
         update()
     }
 
@@ -190,8 +192,8 @@ private final class Screen {
         if subscriber?.completionIfAny != nil { complaint = "the query has ended" }
     }
 
-    private func take(_ value: DataAPI.LiveValue<Sea.Fields>) {
-        let whole = value.records.map(Sea.Row.init)
+    private func take(_ value: DataAPI.LiveValue<LiveTable.Fields>) {
+        let whole = value.records.map(LiveTable.Row.init)
         let old = Dictionary(uniqueKeysWithValues: rows.map { ($0.id, $0.modId) })
         for row in whole where old[row.id].map({ $0 > row.modId }) == true { complaint = "\(row.id) went back" }
         for place in value.changes.deletions.reversed() { rows.remove(at: place) }
@@ -207,15 +209,15 @@ private final class Screen {
 
 /// A copy in another database. It applies changes by ids, and resumes from its cursor after a restart.
 private final class Copy {
-    private let sea: Sea
-    private var subscriber: TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>?
-    private(set) var rows: [Int: Sea.Row] = [:]
+    private let table: LiveTable
+    private var subscriber: TrackingSubscriber<DataAPI.LiveEvent<LiveTable.Fields>, FMRest.APIError>?
+    private(set) var rows: [Int: LiveTable.Row] = [:]
     private(set) var complaint: String?
     private var cursor: Data?
     private var dealtWith = 0
     private var isInSnapshot = false
 
-    init(_ sea: Sea) { self.sea = sea }
+    init(_ table: LiveTable) { self.table = table }
 
     func start() {
         guard subscriber == nil else { return }
@@ -223,9 +225,11 @@ private final class Copy {
         if cursor == nil { rows = [:] }
         dealtWith = 0
         isInSnapshot = false
-        let subscriber = TrackingSubscriber<DataAPI.LiveEvent<Sea.Fields>, FMRest.APIError>(initialDemand: .max(1))
+        let subscriber = TrackingSubscriber<DataAPI.LiveEvent<LiveTable.Fields>, FMRest.APIError>(
+            initialDemand: .max(1)
+        )
         self.subscriber = subscriber
-        sea.events(since: cursor).subscribe(subscriber)
+        table.events(since: cursor).subscribe(subscriber)
         update()
     }
 
@@ -247,15 +251,17 @@ private final class Copy {
         if subscriber?.completionIfAny != nil { complaint = "the query has ended" }
     }
 
-    private func take(_ event: DataAPI.LiveEvent<Sea.Fields>) {
+    private func take(_ event: DataAPI.LiveEvent<LiveTable.Fields>) {
         switch event {
         case .snapshot(let records, let isLast):
             if !isInSnapshot { rows = [:] }
             isInSnapshot = !isLast
-            for record in records { rows[record.recordId] = Sea.Row(record) }
+            for record in records { rows[record.recordId] = LiveTable.Row(record) }
         case .ready(let cursor): keep(cursor)
         case .changed(let changes, _, let cursor):
-            for record in changes.inserted + changes.updated.map(\.record) { rows[record.recordId] = Sea.Row(record) }
+            for record in changes.inserted + changes.updated.map(\.record) {
+                rows[record.recordId] = LiveTable.Row(record)
+            }
             for removal in changes.removed { rows[removal.recordId] = nil }
             keep(cursor)
         case .unreadable(let records): Issue.record("\(records) cannot be decoded")

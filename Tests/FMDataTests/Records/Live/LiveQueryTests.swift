@@ -157,7 +157,7 @@ import Testing
     @Test func aQueryThatIsOverDoesNotKeepItsDatabase() {
         weak var database: DataAPI.Database?
         do {
-            let layout = Sea.calm().layout
+            let layout = LiveTable.makeTimeAndLayout().layout
             database = layout.layout.database
             var statuses = 0
             // Asking for the status makes a poller, which is released again.

@@ -70,24 +70,24 @@ import Testing
     }
 
     @Test func theHintOfAnotherRecordDoesNotConcernTheOneThatIsObserved() {
-        let (time, layout) = Sea.calm()
+        let (time, layout) = LiveTable.makeTimeAndLayout()
         let registry = layout.layout.database.live
-        let sea = Sea(time, layout)
-        sea.insert("a")
-        let key = LiveRegistry.Key(.record(1), of: layout, sea.options)
+        let table = LiveTable(time, layout)
+        table.insert("a")
+        let key = LiveRegistry.Key(.record(1), of: layout, table.options)
         let values = TrackingSubscriber<Int, FMRest.APIError>()
-        LiveValues(poller: { registry.poller(for: key, on: layout.layout) { sea.poll } }) { { [$0.version] } }
+        LiveValues(poller: { registry.poller(for: key, on: layout.layout) { table.poll } }) { { [$0.version] } }
             .asLongAsItHolds()
             .subscribe(values)
-        expectNoDifference(sea.polls, 1)
+        expectNoDifference(table.polls, 1)
         registry.changed(Self.hint(rowIDs: [2, 3]))
-        expectNoDifference(sea.polls, 1)
+        expectNoDifference(table.polls, 1)
         registry.changed(Self.hint(rowIDs: [1]))
-        expectNoDifference(sea.polls, 2)
+        expectNoDifference(table.polls, 2)
         // The hint does not say which records have changed, or the schema has changed.
         registry.changed(Self.hint(table: nil))
         registry.changed(Self.hint(rowIDs: [2], isSchema: true))
-        expectNoDifference(sea.polls, 4)
+        expectNoDifference(table.polls, 4)
         values.cancel()
     }
 

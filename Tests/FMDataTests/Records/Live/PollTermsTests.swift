@@ -16,7 +16,7 @@ import Testing
     @Test func anAnswerIsWaitedForAsTheTermsSay() {
         let time = ManualTime()
         let terms = PollTerms(
-            tenure: Sea.calm().layout.layout.database.tenure,
+            tenure: LiveTable.makeTimeAndLayout().layout.layout.database.tenure,
             limit: .seconds(10),
             meter: PollMeter(now: time.sessionTime.now) { _ in }
         )

@@ -10,7 +10,7 @@ import Testing
 
     /// A state machine with a clock. The jitter is in the middle of its range, so that pauses have their nominal
     /// length.
-    private struct Script {
+    private struct MachineFixture {
         var machine: PollerStateMachine
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
@@ -74,308 +74,308 @@ import Testing
     }
 
     @Test func theFirstSubscriberStartsALookAndTheSecondNone() {
-        var script = Script()
-        expectNoDifference(script.machine.subscribed(script.now), [.takeTurn])
-        expectNoDifference(script.machine.turnCame(script.now), [.poll])
-        expectNoDifference(script.machine.subscribed(script.now), [])
+        var poller = MachineFixture()
+        expectNoDifference(poller.machine.subscribed(poller.now), [.takeTurn])
+        expectNoDifference(poller.machine.turnCame(poller.now), [.poll])
+        expectNoDifference(poller.machine.subscribed(poller.now), [])
     }
 
     @Test func quietLooksComeLessAndLessOftenAndAChangeBringsThemBack() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        expectNoDifference(script.polled(hasChanges: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(poller.polled(hasChanges: true), [.accept(removing: []), poller.alarm(in: .seconds(5))])
         for pause in [7_500, 11_250, 16_875, 25_312, 37_968, 56_953, 60_000, 60_000] as [Int64] {
-            _ = script.ring(120)
-            script.begin()
-            let actions = script.polled()
+            _ = poller.ring(120)
+            poller.begin()
+            let actions = poller.polled()
             guard case .setAlarm(let instant)? = actions.last else {
                 Issue.record("no alarm: \(actions)")
                 return
             }
-            expectNoDifference((instant - script.now).nanoseconds / 1_000_000, pause)
+            expectNoDifference((instant - poller.now).nanoseconds / 1_000_000, pause)
         }
-        _ = script.ring(120)
-        script.begin()
-        expectNoDifference(script.polled(hasChanges: true).last, script.alarm(in: .seconds(5)))
+        _ = poller.ring(120)
+        poller.begin()
+        expectNoDifference(poller.polled(hasChanges: true).last, poller.alarm(in: .seconds(5)))
     }
 
     @Test func aLookThatTakesLongIsFollowedByAPauseTenTimesAsLong() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        let actions = script.polled(hasChanges: true, after: .seconds(8))
-        expectNoDifference(actions, [.accept(removing: []), .tellOfRest(.seconds(80)), script.alarm(in: .seconds(80))])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        let actions = poller.polled(hasChanges: true, after: .seconds(8))
+        expectNoDifference(actions, [.accept(removing: []), .tellOfRest(.seconds(80)), poller.alarm(in: .seconds(80))])
         // The long pause is reported once.
-        _ = script.ring(80)
-        script.begin()
-        expectNoDifference(script.polled(after: .seconds(8)), [.accept(removing: []), script.alarm(in: .seconds(80))])
+        _ = poller.ring(80)
+        poller.begin()
+        expectNoDifference(poller.polled(after: .seconds(8)), [.accept(removing: []), poller.alarm(in: .seconds(80))])
     }
 
     @Test func waitingForASessionIsNoWorkOfTheHost() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        let actions = script.polled(hasChanges: true, after: .milliseconds(100), waiting: .seconds(24))
-        expectNoDifference(actions, [.accept(removing: []), script.alarm(in: .seconds(5))])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        let actions = poller.polled(hasChanges: true, after: .milliseconds(100), waiting: .seconds(24))
+        expectNoDifference(actions, [.accept(removing: []), poller.alarm(in: .seconds(5))])
     }
 
     @Test func whoeverWakesItDuringALookGetsAnotherOneAfterIt() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        expectNoDifference(script.machine.woken(), [])
-        expectNoDifference(script.machine.woken(), [])
-        expectNoDifference(script.polled(), [.accept(removing: []), .takeTurn])
-        script.begin()
-        expectNoDifference(script.polled().count, 2)
-        expectNoDifference(script.machine.woken(), [.takeTurn, .callOffAlarm])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(poller.machine.woken(), [])
+        expectNoDifference(poller.machine.woken(), [])
+        expectNoDifference(poller.polled(), [.accept(removing: []), .takeTurn])
+        poller.begin()
+        expectNoDifference(poller.polled().count, 2)
+        expectNoDifference(poller.machine.woken(), [.takeTurn, .callOffAlarm])
     }
 
     @Test func aFewThatAreMissingAreAskedForOneByOne() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        expectNoDifference(script.polled(missing: [3, 4]), [.confirm([3, 4])])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(poller.polled(missing: [3, 4]), [.confirm([3, 4])])
         expectNoDifference(
-            script.machine.confirmed(deleted: [3], left: [4], work: .zero, script.now, jitter: 0.5),
-            [.accept(removing: [3, 4]), script.alarm(in: .seconds(5))]
+            poller.machine.confirmed(deleted: [3], left: [4], work: .zero, poller.now, jitter: 0.5),
+            [.accept(removing: [3, 4]), poller.alarm(in: .seconds(5))]
         )
     }
 
     /// In a table that changes constantly, records that were not found may only have moved. Some are asked for, other
     /// ones each time.
     @Test func ofWhatATornLookHasNotFoundSomeAreAskedFor() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
         let missing = Array(1...30)
         for _ in 1...2 {
-            script.begin()
-            expectNoDifference(script.polled(missing: missing, isInconsistent: true), [.dismiss, .takeTurn])
+            poller.begin()
+            expectNoDifference(poller.polled(missing: missing, isInconsistent: true), [.dismiss, .takeTurn])
         }
-        script.begin()
+        poller.begin()
         expectNoDifference(
-            script.polled(missing: missing, isInconsistent: true),
+            poller.polled(missing: missing, isInconsistent: true),
             [.confirm(Array(16...30) + Array(1...5))]
         )
         expectNoDifference(
-            script.machine.confirmed(deleted: [17], left: [16], work: .zero, script.now, jitter: 0.5).first,
+            poller.machine.confirmed(deleted: [17], left: [16], work: .zero, poller.now, jitter: 0.5).first,
             .accept(removing: [17])
         )
     }
 
     @Test func manyThatAreMissingNeedASecondLook() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
         let missing = Array(1...30)
-        expectNoDifference(script.polled(missing: missing), [.dismiss, .takeTurn])
-        script.begin()
+        expectNoDifference(poller.polled(missing: missing), [.dismiss, .takeTurn])
+        poller.begin()
         expectNoDifference(
-            script.polled(missing: missing),
-            [.accept(removing: missing), script.alarm(in: .seconds(5))]
+            poller.polled(missing: missing),
+            [.accept(removing: missing), poller.alarm(in: .seconds(5))]
         )
     }
 
     @Test func fewerRecordsThanTheHostHadCountedNeedASecondLook() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        expectNoDifference(script.polled(missing: [3], isShort: true), [.dismiss, .takeTurn])
-        script.begin()
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(poller.polled(missing: [3], isShort: true), [.dismiss, .takeTurn])
+        poller.begin()
         expectNoDifference(
-            script.polled(missing: [3], isShort: true),
-            [.accept(removing: [3]), script.alarm(in: .seconds(5))]
+            poller.polled(missing: [3], isShort: true),
+            [.accept(removing: [3]), poller.alarm(in: .seconds(5))]
         )
     }
 
     @Test func aWakeDuringTheSecondLookIsNotLost() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.polled(missing: [1, 2], held: 2)
-        script.begin()
-        _ = script.machine.woken()
-        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.accept(removing: [1, 2]), .takeTurn])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.polled(missing: [1, 2], held: 2)
+        poller.begin()
+        _ = poller.machine.woken()
+        expectNoDifference(poller.polled(missing: [1, 2], held: 2), [.accept(removing: [1, 2]), .takeTurn])
     }
 
     @Test func aSecondLookThatAgreesEndsTheTrouble() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.failed()
-        _ = script.ring(1)
-        script.begin()
-        _ = script.polled(missing: [1, 2], held: 2)
-        expectNoDifference(script.machine.failingSince, nil)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.failed()
+        _ = poller.ring(1)
+        poller.begin()
+        _ = poller.polled(missing: [1, 2], held: 2)
+        expectNoDifference(poller.machine.failingSince, nil)
     }
 
     @Test func allGoneAtOnceNeedsASecondLookHoweverFewTheyAre() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
-        script.begin()
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(poller.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        poller.begin()
         // The records are back: the first poll was wrong, and no subscriber receives anything.
-        expectNoDifference(script.polled(held: 2).first, .accept(removing: []))
+        expectNoDifference(poller.polled(held: 2).first, .accept(removing: []))
     }
 
     @Test func aFailureBetweenTwoLooksForgetsTheSuspects() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.polled(missing: [1, 2], held: 2)
-        script.begin()
-        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
-        _ = script.ring(1)
-        script.begin()
-        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.polled(missing: [1, 2], held: 2)
+        poller.begin()
+        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(1))])
+        _ = poller.ring(1)
+        poller.begin()
+        expectNoDifference(poller.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
     }
 
     @Test func aTornLookProvesNothing() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        expectNoDifference(script.polled(missing: [3], isInconsistent: true), [.dismiss, .takeTurn])
-        script.begin()
-        expectNoDifference(script.polled(isInconsistent: true), [.dismiss, .takeTurn])
-        script.begin()
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(poller.polled(missing: [3], isInconsistent: true), [.dismiss, .takeTurn])
+        poller.begin()
+        expectNoDifference(poller.polled(isInconsistent: true), [.dismiss, .takeTurn])
+        poller.begin()
         // A table that changes constantly is not polled without a pause.
-        expectNoDifference(script.polled(isInconsistent: true), [.accept(removing: []), script.alarm(in: .seconds(5))])
+        expectNoDifference(poller.polled(isInconsistent: true), [.accept(removing: []), poller.alarm(in: .seconds(5))])
     }
 
     @Test func passingFailuresAreRepeatedWithGrowingPausesAndEndNothing() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
         for pause in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Int64] {
-            script.begin()
-            expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(pause))])
-            expectNoDifference(script.ring(pause), [.takeTurn])
+            poller.begin()
+            expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(pause))])
+            expectNoDifference(poller.ring(pause), [.takeTurn])
         }
-        script.begin()
-        _ = script.polled()
-        expectNoDifference(script.machine.failingSince, nil)
+        poller.begin()
+        _ = poller.polled()
+        expectNoDifference(poller.machine.failingSince, nil)
     }
 
     @Test func retryEnd() {
-        var script = Script(retryTimeout: .seconds(10))
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture(retryTimeout: .seconds(10))
+        _ = poller.machine.subscribed(poller.now)
         for pause in [1, 2, 4, 8] as [Int64] {
-            script.begin()
-            _ = script.failed()
-            _ = script.ring(pause)
+            poller.begin()
+            _ = poller.failed()
+            _ = poller.ring(pause)
         }
-        script.begin()
-        expectNoDifference(script.failed(), [.dismiss, .fail])
-        expectNoDifference(script.machine.woken(), [])
+        poller.begin()
+        expectNoDifference(poller.failed(), [.dismiss, .fail])
+        expectNoDifference(poller.machine.woken(), [])
     }
 
     @Test func aRefusalEndsItWhenItHasHeldForAMinute() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
         for pause in [1, 2, 4, 8, 16, 32] as [Int64] {
-            script.begin()
-            expectNoDifference(script.failed(.refusal), [.dismiss, script.alarm(in: .seconds(pause))])
-            _ = script.ring(pause)
+            poller.begin()
+            expectNoDifference(poller.failed(.refusal), [.dismiss, poller.alarm(in: .seconds(pause))])
+            _ = poller.ring(pause)
         }
-        script.begin()
-        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+        poller.begin()
+        expectNoDifference(poller.failed(.refusal), [.dismiss, .fail])
     }
 
     @Test func aRefusalThatWasNotTheLastWordIsForgotten() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.failed(.refusal)
-        _ = script.ring(90)
-        script.begin()
-        _ = script.polled()
-        _ = script.ring(90)
-        script.begin()
-        expectNoDifference(script.failed(.refusal).contains(.fail), false)
-        _ = script.ring(90)
-        script.begin()
-        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.failed(.refusal)
+        _ = poller.ring(90)
+        poller.begin()
+        _ = poller.polled()
+        _ = poller.ring(90)
+        poller.begin()
+        expectNoDifference(poller.failed(.refusal).contains(.fail), false)
+        _ = poller.ring(90)
+        poller.begin()
+        expectNoDifference(poller.failed(.refusal), [.dismiss, .fail])
     }
 
     /// A layout is missing, and the gateway before the host is unreachable from time to time.
     @Test func aRefusalBetweenPassingFailuresEndsItSomeTime() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
         for _ in 0..<3 {
-            script.begin()
-            expectNoDifference(script.failed(.refusal).contains(.fail), false)
-            _ = script.ring(20)
-            script.begin()
-            expectNoDifference(script.failed(.passing).contains(.fail), false)
-            _ = script.ring(300)
+            poller.begin()
+            expectNoDifference(poller.failed(.refusal).contains(.fail), false)
+            _ = poller.ring(20)
+            poller.begin()
+            expectNoDifference(poller.failed(.passing).contains(.fail), false)
+            _ = poller.ring(300)
         }
-        script.begin()
-        expectNoDifference(script.failed(.refusal), [.dismiss, .fail])
+        poller.begin()
+        expectNoDifference(poller.failed(.refusal), [.dismiss, .fail])
     }
 
     @Test func aHostThatIsAwayRefusesNothingMeanwhile() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.failed(.refusal)
-        _ = script.ring(1)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.failed(.refusal)
+        _ = poller.ring(1)
         for _ in 0..<12 {
-            script.begin()
-            expectNoDifference(script.failed(.passing).contains(.fail), false)
-            _ = script.ring(300)
+            poller.begin()
+            expectNoDifference(poller.failed(.passing).contains(.fail), false)
+            _ = poller.ring(300)
         }
         // The first refusal after the host has become reachable again.
-        script.begin()
-        expectNoDifference(script.failed(.refusal).contains(.fail), false)
+        poller.begin()
+        expectNoDifference(poller.failed(.refusal).contains(.fail), false)
     }
 
     // MARK: Refresh
 
     @Test func aWakeDuringALookThatFailsTriesAgainSoon() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
         for pause in [1, 2, 4, 8, 16, 32] as [Int64] {
-            script.begin()
-            _ = script.failed()
-            _ = script.ring(pause)
+            poller.begin()
+            _ = poller.failed()
+            _ = poller.ring(pause)
         }
-        script.begin()
-        _ = script.machine.woken()
-        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
-        _ = script.ring(1)
+        poller.begin()
+        _ = poller.machine.woken()
+        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(1))])
+        _ = poller.ring(1)
         // Only once: the pauses are as long as before.
-        script.begin()
-        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(64))])
+        poller.begin()
+        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(64))])
     }
 
     @Test func aRefreshDuringALookThatFailsLooksAgainAtOnce() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.machine.woken(insists: true)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.machine.woken(insists: true)
         // A hint that follows does not weaken the refresh.
-        _ = script.machine.woken()
-        expectNoDifference(script.failed(), [.dismiss, .takeTurn])
-        script.begin()
-        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
+        _ = poller.machine.woken()
+        expectNoDifference(poller.failed(), [.dismiss, .takeTurn])
+        poller.begin()
+        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(1))])
     }
 
-    /// A script without demand in which a poll is under way.
-    private func unwanted(_ insists: Bool) -> Script {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        if !insists { _ = script.machine.wishes(false, hasUndelivered: true) }
+    /// A poller without demand in which a poll is under way.
+    private func unwanted(_ insists: Bool) -> MachineFixture {
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        if !insists { _ = poller.machine.wishes(false, hasUndelivered: true) }
         if insists {
-            _ = script.polled(hasChanges: true)
-            _ = script.machine.wishes(false, hasUndelivered: true)
-            _ = script.ring(5)
-            expectNoDifference(script.machine.phase, .paused)
-            expectNoDifference(script.machine.woken(insists: true), [.takeTurn])
-            script.begin()
+            _ = poller.polled(hasChanges: true)
+            _ = poller.machine.wishes(false, hasUndelivered: true)
+            _ = poller.ring(5)
+            expectNoDifference(poller.machine.phase, .paused)
+            expectNoDifference(poller.machine.woken(insists: true), [.takeTurn])
+            poller.begin()
         }
-        return script
+        return poller
     }
 
     @Test func aRefreshDuringALookIsNotLostThoughNobodyWantsAValue() {
@@ -397,126 +397,126 @@ import Testing
     }
 
     @Test func aRefreshIsOverWhenALookWasOfUse() {
-        var script = unwanted(true)
-        expectNoDifference(script.failed(), [.dismiss, script.alarm(in: .seconds(1))])
-        expectNoDifference(script.ring(1), [.takeTurn])
-        script.begin()
-        expectNoDifference(script.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
-        script.begin()
-        _ = script.polled()
-        expectNoDifference(script.ring(60), [])
-        expectNoDifference(script.machine.phase, .paused)
+        var poller = unwanted(true)
+        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(1))])
+        expectNoDifference(poller.ring(1), [.takeTurn])
+        poller.begin()
+        expectNoDifference(poller.polled(missing: [1, 2], held: 2), [.dismiss, .takeTurn])
+        poller.begin()
+        _ = poller.polled()
+        expectNoDifference(poller.ring(60), [])
+        expectNoDifference(poller.machine.phase, .paused)
     }
 
     // MARK: Time for an answer
 
     @Test(arguments: [.seconds(120), nil] as [TimeAmount?]) func aLookThatStandsStillIsCut(answersWithin: TimeAmount?) {
-        var script = Script(answersWithin: answersWithin)
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture(answersWithin: answersWithin)
+        _ = poller.machine.subscribed(poller.now)
         for (limit, pause) in [(30, 1), (60, 2), (120, 4), (240, 8), (480, 16)] as [(Int64, Int64)] {
-            script.begin()
-            expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(limit))])
-            expectNoDifference(script.machine.awaitsAnswerUntil, script.now + .seconds(limit))
-            expectNoDifference(script.machine.overdue(script.now + .seconds(limit - 1)), nil)
-            expectNoDifference(script.machine.overdue(script.now + .seconds(limit)), .seconds(limit))
-            let since = script.machine.failingSince ?? script.now + .seconds(limit)
+            poller.begin()
+            expectNoDifference(poller.progressed(calls: 1), [poller.alarm(in: .seconds(limit))])
+            expectNoDifference(poller.machine.awaitsAnswerUntil, poller.now + .seconds(limit))
+            expectNoDifference(poller.machine.overdue(poller.now + .seconds(limit - 1)), nil)
+            expectNoDifference(poller.machine.overdue(poller.now + .seconds(limit)), .seconds(limit))
+            let since = poller.machine.failingSince ?? poller.now + .seconds(limit)
             expectNoDifference(
-                script.ring(limit),
-                [.cancelPoll, .dismiss, script.alarm(in: .seconds(pause))]
+                poller.ring(limit),
+                [.cancelPoll, .dismiss, poller.alarm(in: .seconds(pause))]
             )
-            expectNoDifference(script.machine.failingSince, since)
-            expectNoDifference(script.ring(pause), [.takeTurn])
+            expectNoDifference(poller.machine.failingSince, since)
+            expectNoDifference(poller.ring(pause), [.takeTurn])
         }
         // The slowest answer determines the limit.
         for (wait, limit) in [(100, answersWithin == nil ? 960 : 400), (1, 30)] as [(Int64, Int64)] {
-            script.begin()
-            _ = script.progressed(calls: 1)
-            _ = script.polled(after: .seconds(wait))
-            _ = script.ring(3600)
-            script.begin()
-            expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(limit))])
-            _ = script.polled()
-            _ = script.ring(3600)
+            poller.begin()
+            _ = poller.progressed(calls: 1)
+            _ = poller.polled(after: .seconds(wait))
+            _ = poller.ring(3600)
+            poller.begin()
+            expectNoDifference(poller.progressed(calls: 1), [poller.alarm(in: .seconds(limit))])
+            _ = poller.polled()
+            _ = poller.ring(3600)
         }
     }
 
     @Test func aLookThatGoesOnIsNeverCut() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
         for _ in 0..<1000 {
-            expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(30))])
-            expectNoDifference(script.progressed(calls: 0, after: .seconds(29)), [.callOffAlarm])
+            expectNoDifference(poller.progressed(calls: 1), [poller.alarm(in: .seconds(30))])
+            expectNoDifference(poller.progressed(calls: 0, after: .seconds(29)), [.callOffAlarm])
             // The next call of the poll waits behind calls of the program.
-            script.now = script.now + .minutes(10)
-            expectNoDifference(script.machine.overdue(script.now), nil)
+            poller.now = poller.now + .minutes(10)
+            expectNoDifference(poller.machine.overdue(poller.now), nil)
         }
-        expectNoDifference(script.polled(missing: [1]), [.confirm([1])])
-        expectNoDifference(script.progressed(calls: 1), [script.alarm(in: .seconds(30))])
-        expectNoDifference(script.ring(30).first, .cancelPoll)
+        expectNoDifference(poller.polled(missing: [1]), [.confirm([1])])
+        expectNoDifference(poller.progressed(calls: 1), [poller.alarm(in: .seconds(30))])
+        expectNoDifference(poller.ring(30).first, .cancelPoll)
     }
 
     @Test func anAnswerIsWaitedForLongerWhereThatWasNotEnough() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
         var limits: [TimeAmount?] = []
         for _ in 0..<8 {
-            script.begin()
-            limits.append(script.machine.patienceForAnswer.limit)
-            _ = script.failed(.silence)
-            _ = script.ring(300)
+            poller.begin()
+            limits.append(poller.machine.patienceForAnswer.limit)
+            _ = poller.failed(.silence)
+            _ = poller.ring(300)
         }
         // At most as long as the program's own calls wait.
         expectNoDifference(limits, [10, 20, 40, 80, 120, 120, 120, 120].map { .seconds($0) })
         // After a slow poll the limit stays long enough for another one; after a quick poll it is short again.
-        script.begin()
-        _ = script.polled(after: .seconds(15))
-        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(60))
-        _ = script.ring(300)
-        script.begin()
-        _ = script.polled(after: .milliseconds(20))
-        expectNoDifference(script.machine.patienceForAnswer.limit, .seconds(10))
+        poller.begin()
+        _ = poller.polled(after: .seconds(15))
+        expectNoDifference(poller.machine.patienceForAnswer.limit, .seconds(60))
+        _ = poller.ring(300)
+        poller.begin()
+        _ = poller.polled(after: .milliseconds(20))
+        expectNoDifference(poller.machine.patienceForAnswer.limit, .seconds(10))
     }
 
     @Test func theLastOneToGoEndsTheLookAndTheValueLingers() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
         expectNoDifference(
-            script.machine.unsubscribed(script.now),
-            [.cancelPoll, script.alarm(in: .seconds(10))]
+            poller.machine.unsubscribed(poller.now),
+            [.cancelPoll, poller.alarm(in: .seconds(10))]
         )
-        expectNoDifference(script.ring(10), [.drop])
+        expectNoDifference(poller.ring(10), [.drop])
     }
 
     @Test func whoComesBackInTimeFindsTheValueAndStartsALook() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.polled()
-        _ = script.machine.unsubscribed(script.now)
-        expectNoDifference(script.machine.subscribed(script.now), [.takeTurn, .callOffAlarm])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.polled()
+        _ = poller.machine.unsubscribed(poller.now)
+        expectNoDifference(poller.machine.subscribed(poller.now), [.takeTurn, .callOffAlarm])
     }
 
     @Test func nobodyWhoWantsAValueNoLook() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.polled(hasChanges: true)
-        _ = script.machine.wishes(false, hasUndelivered: true)
-        expectNoDifference(script.ring(5), [])
-        expectNoDifference(script.machine.phase, .paused)
-        expectNoDifference(script.machine.wishes(true, hasUndelivered: false), [.takeTurn])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.polled(hasChanges: true)
+        _ = poller.machine.wishes(false, hasUndelivered: true)
+        expectNoDifference(poller.ring(5), [])
+        expectNoDifference(poller.machine.phase, .paused)
+        expectNoDifference(poller.machine.wishes(true, hasUndelivered: false), [.takeTurn])
     }
 
     @Test func theProgramsOwnWordIsObeyedThoughNobodyWantsAValue() {
-        var script = Script()
-        _ = script.machine.subscribed(script.now)
-        script.begin()
-        _ = script.polled(hasChanges: true)
-        _ = script.machine.wishes(false, hasUndelivered: true)
-        _ = script.ring(5)
-        expectNoDifference(script.machine.woken(), [])
-        expectNoDifference(script.machine.woken(insists: true), [.takeTurn])
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        _ = poller.polled(hasChanges: true)
+        _ = poller.machine.wishes(false, hasUndelivered: true)
+        _ = poller.ring(5)
+        expectNoDifference(poller.machine.woken(), [])
+        expectNoDifference(poller.machine.woken(insists: true), [.takeTurn])
     }
 }

@@ -8,7 +8,7 @@ import Testing
     private static let three: PageKey = .number(3)
 
     /// Ten rows, of which the fifth has no key.
-    private static let gappy = PlayedTable((1...10).map { .init($0, key: $0 == 5 ? nil : $0 * 10) })
+    private static let gappy = PagedTable((1...10).map { .init($0, key: $0 == 5 ? nil : $0 * 10) })
 
     private static func number(_ number: Int) -> PageKey { .number(FMNumber(number)) }
 
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func deletesDoNoHarmAndInsertsBeyondTheEndDoNotCome() {
-        let run = PagedRun(StablePaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(StablePaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 3 {
                 table.delete(3, 10)
                 table.insert(key: 31)
@@ -45,7 +45,7 @@ import Testing
     func anEmptyAnswerIsLookedAtTwice(number: Int) {
         let run = PagedRun(
             StablePaging(),
-            through: PlayedTable(count: 30),
+            through: PagedTable(count: 30),
             size: 10,
             answer: { answer, asked in
                 asked == number ? PageAnswer(foundCount: 0) : answer
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func whatWasDeletedAtTheEndIsTheEnd() {
-        let run = PagedRun(StablePaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(StablePaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 4 { table.rows.removeAll { $0.id > 15 } }
         }
         expectNoDifference(run.ids, Array(1...20))
@@ -69,7 +69,7 @@ import Testing
     /// Records that were counted at the beginning and deleted before their page was read.
     @Test(arguments: [true, false])
     func recordsThatAreMissingAtTheEndAreTold(hasTextKeys: Bool) {
-        var table = PlayedTable(count: 30)
+        var table = PagedTable(count: 30)
         table.hasTextKeys = hasTextKeys
         let byKey = PagedRun(StablePaging(), through: table, size: 10) { table, number in
             if number == 3 { table.delete(3, 15, 22) }
@@ -87,7 +87,7 @@ import Testing
 
     /// A key that was changed so that its record belongs to a page that was read already.
     @Test func recordsThatMovedOutOfTheWayAreTold() {
-        let run = PagedRun(StablePaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(StablePaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 3 { table.rows[14].key = 0 }
         }
         expectNoDifference(run.ids, (1...30).filter { $0 != 15 })
@@ -97,7 +97,7 @@ import Testing
     /// The same if all records are deleted at once. If the server does not count, nothing can be reported.
     @Test func anEndBeforeTheFirstPageIsTold() {
         func run(_ strategy: some PagingStrategy, counts: Bool = true, hasTextKeys: Bool = false) -> PagedRun {
-            var table = PlayedTable((1...30).map { .init($0, key: $0) }, counts: counts)
+            var table = PagedTable((1...30).map { .init($0, key: $0) }, counts: counts)
             table.hasTextKeys = hasTextKeys
             return PagedRun(strategy, through: table, size: 10) { table, number in
                 if number == 3 { table.rows.removeAll() }
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func recordsWithoutAKeyAreCountedWhenNoneHasOne() {
-        let table = PlayedTable((1...3).map { .init($0) })
+        let table = PagedTable((1...3).map { .init($0) })
         for run in [
             PagedRun(StablePaging(), through: table, size: 10), PagedRun(WindowPaging(), through: table, size: 10),
             PagedRun(IDPaging(), through: table, size: 10),
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func nothingIsFoundInAnEmptyTable() {
-        let table = PlayedTable(count: 0)
+        let table = PagedTable(count: 0)
         for run in [
             PagedRun(StablePaging(), through: table, size: 10), PagedRun(WindowPaging(), through: table, size: 10),
             PagedRun(IDPaging(), through: table, size: 10),
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func aServerThatDoesNotCountWillDo() {
-        let table = PlayedTable((1...25).map { .init($0, key: $0) }, counts: false)
+        let table = PagedTable((1...25).map { .init($0, key: $0) }, counts: false)
         for run in [
             PagedRun(OffsetPaging(), through: table, size: 10), PagedRun(StablePaging(), through: table, size: 10),
             PagedRun(WindowPaging(), through: table, size: 10),
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func manyRecordsOfOneKeyTakeALargerPage() {
-        let table = PlayedTable((1...60).map { .init($0, key: (10...40).contains($0) ? 10 : $0) })
+        let table = PagedTable((1...60).map { .init($0, key: (10...40).contains($0) ? 10 : $0) })
         let run = PagedRun(StablePaging(), through: table, size: 10)
         expectNoDifference(run.ids, Array(1...60))
         expectNoDifference(run.failure, nil)
@@ -161,7 +161,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(1)))
     func aKeyThatIsNoneIsAFailure() {
-        let table = PlayedTable((1...12_000).map { .init($0, key: 1) })
+        let table = PagedTable((1...12_000).map { .init($0, key: 1) })
         expectNoDifference(PagedRun(StablePaging(), through: table, size: 1_000).failure, .keyNotUnique)
         expectNoDifference(PagedRun(WindowPaging(), through: table, size: 1_000).failure, .keyNotUnique)
         let byID = PagedRun(
@@ -195,7 +195,7 @@ import Testing
 
     @Test(arguments: [2, 3, 4])
     func anEmptyAnswerForTextsIsLookedAtTwice(number: Int) {
-        var table = PlayedTable(count: 30)
+        var table = PagedTable(count: 30)
         table.hasTextKeys = true
         let run = PagedRun(
             StablePaging(),
@@ -209,7 +209,7 @@ import Testing
 
     /// Records inserted before the page shift all others, which does no harm.
     @Test func textsThatComeAndGoMeanwhile() {
-        var table = PlayedTable((1...30).map { .init($0, key: $0 * 10) })
+        var table = PagedTable((1...30).map { .init($0, key: $0 * 10) })
         table.hasTextKeys = true
         let run = PagedRun(StablePaging(), through: table, size: 10) { table, number in
             if number == 3 {
@@ -238,7 +238,7 @@ import Testing
     // MARK: By windows
 
     @Test func windowsAreAsWideAsPages() {
-        let run = PagedRun(WindowPaging(), through: PlayedTable(count: 25), size: 10)
+        let run = PagedRun(WindowPaging(), through: PagedTable(count: 25), size: 10)
         expectNoDifference(
             run.questions,
             [
@@ -252,7 +252,7 @@ import Testing
 
     @Test func aGapIsCrossedInAFewSteps() {
         let keys = Array(1...10) + Array(100_011...100_030)
-        let table = PlayedTable(keys.enumerated().map { .init($0 + 1, key: $1) })
+        let table = PagedTable(keys.enumerated().map { .init($0 + 1, key: $1) })
         let run = PagedRun(WindowPaging(), through: table, size: 10)
         expectNoDifference(run.ids, Array(1...30))
         // Each empty window is asked for twice, and the next one is four times as wide.
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test func sparseNumbersWidenTheWindows() {
-        let table = PlayedTable((1...500).map { .init($0, key: $0 * 20) })
+        let table = PagedTable((1...500).map { .init($0, key: $0 * 20) })
         let run = PagedRun(WindowPaging(), through: table, size: 50)
         expectNoDifference(run.ids, Array(1...500))
         #expect(run.questions.count < 40)
@@ -268,7 +268,7 @@ import Testing
 
     @Test func numbersMayBeNegativeAndAsLargeAsTheyGet() {
         let keys = [Int.min, Int.min + 1, -1, 0, 1, Int.max - 1, Int.max]
-        let table = PlayedTable(keys.enumerated().map { .init($0 + 1, key: $1) })
+        let table = PagedTable(keys.enumerated().map { .init($0 + 1, key: $1) })
         expectNoDifference(PagedRun(WindowPaging(), through: table, size: 10).ids, Array(1...7))
         expectNoDifference(PagedRun(WindowPaging(), through: table, size: 1).ids, Array(1...7))
     }
@@ -276,7 +276,7 @@ import Testing
     @Test func anEmptyWindowThatWasNoneIsSeen() {
         let run = PagedRun(
             WindowPaging(),
-            through: PlayedTable(count: 30),
+            through: PagedTable(count: 30),
             size: 10,
             answer: { answer, number in
                 number == 4 ? PageAnswer(foundCount: 0) : answer
@@ -288,7 +288,7 @@ import Testing
     @Test func aSerialThatIsNoWholeNumberIsAFailure() {
         let run = PagedRun(
             WindowPaging(),
-            through: PlayedTable(count: 3),
+            through: PagedTable(count: 3),
             size: 10,
             answer: { answer, number in
                 number == 1 ? PageAnswer(ids: [1], keys: [.text("A-1")], foundCount: 3) : answer
@@ -300,7 +300,7 @@ import Testing
     // MARK: By ids
 
     @Test func idsComeFirstThenRecordsInTheOrderOfTheFoundSet() {
-        var table = PlayedTable((1...120).map { .init($0, key: 1_000 - $0, order: -$0) })
+        var table = PagedTable((1...120).map { .init($0, key: 1_000 - $0, order: -$0) })
         table.isSorted = true
         let run = PagedRun(IDPaging(), through: table, size: 100)
         expectNoDifference(Array(run.questions.prefix(2)), [.keys(offset: 1), .keys(offset: 100)])
@@ -310,7 +310,7 @@ import Testing
     }
 
     @Test func whatIsGoneMeanwhileIsTold() {
-        let run = PagedRun(IDPaging(), through: PlayedTable(count: 60), size: 100) { table, number in
+        let run = PagedRun(IDPaging(), through: PagedTable(count: 60), size: 100) { table, number in
             if number == 1 { table.delete(7, 8) }
         }
         expectNoDifference(run.ids, Array(1...6) + Array(9...60))
@@ -318,7 +318,7 @@ import Testing
     }
 
     @Test func ofTwoRecordsWithOneKeyEachIsThatOfItsID() {
-        let table = PlayedTable([.init(1, key: 5), .init(2, key: 5), .init(3, key: 6)])
+        let table = PagedTable([.init(1, key: 5), .init(2, key: 5), .init(3, key: 6)])
         let run = PagedRun(IDPaging(), through: table, size: 1)
         expectNoDifference(run.ids, [1, 2, 3])
         expectNoDifference(run.drift, [])

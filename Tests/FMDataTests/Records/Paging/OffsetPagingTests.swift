@@ -6,7 +6,7 @@ import Testing
 /// Paging by offset: pages that overlap by a row, and what happens when rows move.
 @Suite struct OffsetPagingTests {
     @Test func pagesOverlapByARow() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 25), size: 10)
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 25), size: 10)
         expectNoDifference(run.questions, [.records(offset: 1), .records(offset: 10), .records(offset: 20)])
         expectNoDifference(run.ids, Array(1...25))
         expectNoDifference(run.drift, [])
@@ -14,13 +14,13 @@ import Testing
     }
 
     @Test func theServersCountSparesACallForNothing() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 20), size: 10)
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 20), size: 10)
         expectNoDifference(run.questions, [.records(offset: 1), .records(offset: 10)])
         expectNoDifference(run.ids, Array(1...20))
     }
 
     @Test func withoutACountAShortPageIsTheLast() {
-        let table = PlayedTable((1...20).map { .init($0) }, counts: false)
+        let table = PagedTable((1...20).map { .init($0) }, counts: false)
         let run = PagedRun(OffsetPaging(), through: table, size: 10)
         expectNoDifference(run.questions.count, 3)
         expectNoDifference(run.ids, Array(1...20))
@@ -28,14 +28,14 @@ import Testing
     }
 
     @Test func nothingIsFoundInAnEmptyTable() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 0), size: 10)
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 0), size: 10)
         expectNoDifference(run.questions, [.records(offset: 1)])
         expectNoDifference(run.ids, [])
         expectNoDifference(run.total, 0)
     }
 
     @Test func aDeletedRowBeforeThePageIsNoticedAndNothingIsMissed() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 1 {
                 table.delete(3)
                 table.insert()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func theDeletedRowMayBeTheLastOfThePage() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 1 { table.delete(10) }
         }
         expectNoDifference(run.ids, Array(1...30))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func rowsInsertedBeforeThePageMoveIt() {
-        var table = PlayedTable(count: 30)
+        var table = PagedTable(count: 30)
         table.isSorted = true
         let run = PagedRun(OffsetPaging(), through: table, size: 10) { table, number in
             guard number == 1 else { return }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func manyDeletedRowsTakeLongerSteps() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 300), size: 20) { table, number in
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 300), size: 20) { table, number in
             if number == 8 { table.rows.removeAll { (5...150).contains($0.id) } }
         }
         expectNoDifference(run.ids, Array(1...300))
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func allRowsThatCameMayBeDeleted() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 2 { table.rows.removeAll { $0.id <= 19 } }
         }
         expectNoDifference(run.ids, Array(1...30))
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func allRowsMayBeDeleted() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 30), size: 10) { table, number in
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 30), size: 10) { table, number in
             if number == 2 { table.rows = [] }
         }
         expectNoDifference(run.ids, Array(1...20))
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func anAnswerOfNoRowsIsNoEnd() {
-        let table = PlayedTable(count: 30)
+        let table = PagedTable(count: 30)
         let run = PagedRun(
             OffsetPaging(),
             through: table,
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test func whatComesTwiceIsLeftOutAndTold() {
-        var table = PlayedTable(count: 30)
+        var table = PagedTable(count: 30)
         table.isSorted = true
         let run = PagedRun(OffsetPaging(), through: table, size: 10) { table, number in
             // Row 3 moves behind row 15.
@@ -131,7 +131,7 @@ import Testing
 
     @Test func aPlaceThatIsNotFoundAgainIsAFailure() {
         let strategy = OffsetPaging(known: KnownRecords(capacity: 20))
-        let run = PagedRun(strategy, through: PlayedTable(count: 100), size: 10) { table, number in
+        let run = PagedRun(strategy, through: PagedTable(count: 100), size: 10) { table, number in
             if number == 6 { table.rows.removeAll { (10...60).contains($0.id) } }
         }
         expectNoDifference(run.failure, .placeLost)
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func aServerThatKnowsNoOffsetsIsNotAskedForEver() {
-        let table = PlayedTable((1...30).map { .init($0) }, counts: false)
+        let table = PagedTable((1...30).map { .init($0) }, counts: false)
         let run = PagedRun(
             OffsetPaging(),
             through: table,
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func aServerThatSendsLessThanItWasAskedForIsNotAtItsEnd() {
-        let table = PlayedTable(count: 30)
+        let table = PagedTable(count: 30)
         let run = PagedRun(
             OffsetPaging(),
             through: table,
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func pagesMayChangeTheirSize() {
-        let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 100), size: { [1, 20, 3, 50][$0 % 4] })
+        let run = PagedRun(OffsetPaging(), through: PagedTable(count: 100), size: { [1, 20, 3, 50][$0 % 4] })
         expectNoDifference(run.ids, Array(1...100))
         expectNoDifference(run.drift, [])
     }

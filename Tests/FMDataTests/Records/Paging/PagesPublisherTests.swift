@@ -18,7 +18,7 @@ import Testing
         private(set) var answers: [Answer] = []
         private(set) var cancelled = 0
         private(set) var drift: [DataAPI.PageDrift] = []
-        var table = PlayedTable(count: 25)
+        var table = PagedTable(count: 25)
         /// Whether it answers at once, while it is being asked.
         var isPrompt = false
         let sizes = PageSizes()
@@ -117,7 +117,7 @@ import Testing
 
     @Test func manyPagesTakeNoStack() {
         source.isPrompt = true
-        source.table = PlayedTable(count: 20_000)
+        source.table = PagedTable(count: 20_000)
         let subscriber = subscriber(.unlimited)
         source.pages(1).map(\.items).subscribe(subscriber)
         expectNoDifference(subscriber.values.count, 20_000)

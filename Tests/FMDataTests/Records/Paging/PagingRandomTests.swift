@@ -20,20 +20,20 @@ import Testing
 
         init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-        mutating func table() -> PlayedTable {
+        mutating func table() -> PagedTable {
             let count = Int.random(in: 0...150, using: &random)
             var key = 0
-            let rows = (0..<count).map { number -> PlayedTable.Row in
+            let rows = (0..<count).map { number -> PagedTable.Row in
                 key += Int.random(in: 0..<10, using: &random) == 0 ? Int.random(in: 2...3_000, using: &random) : 1
-                return PlayedTable.Row(number + 1, key: key, order: sorts ? Int.random(in: 0..<500, using: &random) : 0)
+                return PagedTable.Row(number + 1, key: key, order: sorts ? Int.random(in: 0..<500, using: &random) : 0)
             }
             start = Set(rows.map(\.id))
-            var table = PlayedTable(rows, isSorted: sorts)
+            var table = PagedTable(rows, isSorted: sorts)
             table.hasTextKeys = hasTextKeys
             return table
         }
 
-        mutating func pass(over table: inout PlayedTable) {
+        mutating func pass(over table: inout PagedTable) {
             while Int.random(in: 0..<3, using: &random) == 0 {
                 switch Int.random(in: 0..<(edits ? 3 : 2), using: &random) {
                 case 0:
@@ -124,7 +124,7 @@ import Testing
             var random = SeededRandom(seed: seed)
             let size = Int.random(in: 2...20, using: &random)
             let gone = Int.random(in: 1..<size, using: &random)
-            let run = PagedRun(OffsetPaging(), through: PlayedTable(count: 60), size: size) { table, number in
+            let run = PagedRun(OffsetPaging(), through: PagedTable(count: 60), size: size) { table, number in
                 if number == 1 { table.delete(gone) }
             }
             expectNoDifference(run.ids, Array(1...60), "seed \(seed)")

@@ -113,7 +113,7 @@ private struct PoolUnderLoad {
         case alarm
     }
 
-    private(set) var pool: MachineScript
+    private(set) var pool: SessionMachineFixture
     /// How long each finished call has taken, including its wait.
     private(set) var times: [TimeAmount] = []
     private(set) var logins = 0
@@ -126,7 +126,7 @@ private struct PoolUnderLoad {
     private var callers: [Int: (since: NIODeadline, rest: TimeAmount?)] = [:]
 
     init(maximumSessions: Int, callTime: TimeAmount, loginTime: TimeAmount) {
-        pool = MachineScript { $0.maximumSessions = maximumSessions }
+        pool = SessionMachineFixture { $0.maximumSessions = maximumSessions }
         self.callTime = callTime
         self.loginTime = loginTime
     }
@@ -185,7 +185,7 @@ private struct PoolUnderLoad {
         }
     }
 
-    private mutating func obey(_ actions: [MachineScript.Action]) {
+    private mutating func obey(_ actions: [SessionMachineFixture.Action]) {
         for action in actions {
             switch action {
             case .grant(let grant): begin(grant)

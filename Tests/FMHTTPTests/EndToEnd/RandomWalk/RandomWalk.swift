@@ -58,7 +58,7 @@ enum RandomWalk {
         let closed = try ClosedPort()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let client = HTTPClient(configuration: configuration(plan), eventLoopGroup: group)
-        let errands = Errands(
+        let requests = Requests(
             plan: plan,
             client: client,
             origin: Origin(scheme: plan.isEncrypted ? .https : .http, host: "localhost", port: server.port),
@@ -71,7 +71,7 @@ enum RandomWalk {
                 if let shutdown = plan.shutdown, number == shutdown.afterRequests {
                     tasks.addTask { await client.shutdown(grace: shutdown.grace) }
                 }
-                tasks.addTask { await errands.run(number) }
+                tasks.addTask { await requests.run(number) }
             }
         }
         // Cancelled requests may still be releasing their connections.

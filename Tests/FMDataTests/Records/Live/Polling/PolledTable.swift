@@ -117,7 +117,7 @@ struct PolledTable {
 }
 
 /// Polls a ``PolledTable`` with a strategy, and records what every poll asked for and found.
-struct PlayedPolls {
+struct RecordedPolls {
     private(set) var strategy: any PollStrategy
     private(set) var held: [Int: Int] = [:]
     private var isBlank = true

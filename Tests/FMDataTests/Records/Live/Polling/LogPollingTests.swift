@@ -1,0 +1,32 @@
+import CustomDump
+import Testing
+
+@testable import FMData
+
+@Suite struct LogPollingTests {
+    private static func polls() -> RecordedPolls {
+        RecordedPolls(LogPolling(layout: "Log", serial: "Serial", reconcile: 3))
+    }
+
+    @Test func withoutNewEntriesNothingIsRead() throws {
+        var table = PolledTable(300)
+        table.log = [4, 5]
+        var polls = Self.polls()
+        expectNoDifference(try polls.poll(table).asked, ["entries", "records"])
+        expectNoDifference(try polls.poll(table), RecordedPolls.Poll(asked: ["entries"]))
+        table.log.append(6)
+        table.edit(7, at: nil)
+        expectNoDifference(try polls.poll(table).asked, ["entries", "versions", "changes"])
+        expectNoDifference(try polls.poll(table).asked, ["entries"])
+    }
+
+    @Test func nowAndThenAllIdsAreComparedWhateverTheLogSays() throws {
+        var table = PolledTable(3)
+        var polls = Self.polls()
+        _ = try polls.poll(table)
+        table.delete(2)
+        let asked = try (0..<3).map { _ in try polls.poll(table) }
+        expectNoDifference(asked.map(\.asked), [["entries"], ["entries"], ["entries", "versions"]])
+        expectNoDifference(asked.last?.missing, [2])
+    }
+}

@@ -1,0 +1,35 @@
+import CustomDump
+import Testing
+
+@testable import FMData
+
+@Suite struct ScanPollingTests {
+    @Test func theRecordsAreReadOnceAndThenWhatHasChanged() throws {
+        var table = PolledTable(6_000)
+        var polls = RecordedPolls(ScanPolling(layout: "ids"))
+        expectNoDifference(try polls.poll(table).asked, ["records"])
+        expectNoDifference(
+            try polls.poll(table),
+            RecordedPolls.Poll(asked: ["versions"], rows: 6_000, missing: [])
+        )
+        table.edit(7, at: nil)
+        table.delete(9)
+        table.rows.append(PolledTable.Row(id: 6_001))
+        expectNoDifference(
+            try polls.poll(table),
+            RecordedPolls.Poll(asked: ["versions", "changes"], rows: 6_002, news: [7, 6_001], missing: [9])
+        )
+    }
+
+    @Test func aSmallSetIsReadAgainAndALargeOneIsCompared() throws {
+        var polls = RecordedPolls(AutomaticPolling())
+        let small = PolledTable(AutomaticPolling.mostReread)
+        _ = try polls.poll(small)
+        expectNoDifference(try polls.poll(small).asked, ["records"])
+        expectNoDifference(polls.strategy.watch, .reread)
+        let large = PolledTable(AutomaticPolling.mostReread + 1)
+        _ = try polls.poll(large)
+        expectNoDifference(try polls.poll(large).asked, ["versions"])
+        expectNoDifference(polls.strategy.watch, .automatic)
+    }
+}

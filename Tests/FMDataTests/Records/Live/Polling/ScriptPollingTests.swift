@@ -1,0 +1,15 @@
+import CustomDump
+import Testing
+
+@testable import FMData
+
+@Suite struct ScriptPollingTests {
+    @Test func whatTheScriptNamesAnewIsRead() throws {
+        var table = PolledTable(3)
+        var polls = RecordedPolls(ScriptPolling(name: "Versions", parameter: nil))
+        expectNoDifference(try polls.poll(table).asked, ["script", "changes"])
+        expectNoDifference(try polls.poll(table).asked, ["script"])
+        table.edit(2, at: nil)
+        expectNoDifference(try polls.poll(table).news, [2])
+    }
+}
