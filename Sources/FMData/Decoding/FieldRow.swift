@@ -146,6 +146,8 @@ private final class OwnFieldRow: FieldRow {
     private let count: Int
     /// The turn of ``places`` for this object. A different turn means that `places` is used for another object now.
     private let turn: Int
+    /// The turn of ``places`` now.
+    private let turns: UnsafePointer<Int>
     /// Whether the names on the tape need no conversion and do not repeat.
     private let isGuessable: Bool
     /// The key after the value that was found last.
@@ -169,6 +171,7 @@ private final class OwnFieldRow: FieldRow {
         distances = places.distances
         count = places.count
         turn = places.begin(object, tape[object], context.keys, canBeRemembered: isGuessable)
+        turns = UnsafePointer(places.turns)
         super.init(names, nil)
     }
 
@@ -177,7 +180,7 @@ private final class OwnFieldRow: FieldRow {
     @inline(__always)
     private func find(_ place: Int) -> UInt32? {
         precondition(place >= 0 && place < count, "A place in the list of names")
-        if places.turn == turn {
+        if turns.pointee == turn {
             let distance = distances[place]
             if distance > 0, distance < FieldPlaces.absent { return object &+ UInt32(distance) }
         }
@@ -186,7 +189,7 @@ private final class OwnFieldRow: FieldRow {
 
     @inline(never)
     private func search(_ place: Int) -> UInt32? {
-        let isRemembering = places.turn == turn
+        let isRemembering = turns.pointee == turn
         if isRemembering, distances[place] == FieldPlaces.absent { return nil }
         let node = nextIfNamed(place) ?? context.value(named: names.names[place], in: object, objectMode)
         if let node, context.isOnTape(node) { next = tape.end(of: node) }
@@ -215,17 +218,22 @@ private final class OwnFieldRow: FieldRow {
     @inline(__always)
     private func present(_ place: Int) -> UInt32? {
         guard let node = find(place) else { return nil }
-        let entry = context.entry(node)
+        let entry = self.entry(node)
         if entry.kind == .null { return nil }
         let isEmpty = entry.kind == .string && entry.length == 0 && mode == .fields
         return isEmpty && context.rules.contains(.emptyIsNil) ? nil : node
+    }
+
+    @inline(__always)
+    private func entry(_ node: UInt32) -> JSONTape.Entry {
+        node & DecodingContext.detachedBit == 0 ? tape[node] : context.entry(node)
     }
 
     // MARK: Values
 
     @inline(__always)
     private func text(at node: UInt32) throws -> String {
-        let entry = context.entry(node)
+        let entry = self.entry(node)
         return entry.kind == .string ? tape.string(entry) : try context.string(node, mode)
     }
 
@@ -233,7 +241,7 @@ private final class OwnFieldRow: FieldRow {
 
     override func textIfAny(_ place: Int) throws -> String? {
         guard let node = find(place) else { return nil }
-        let entry = context.entry(node)
+        let entry = self.entry(node)
         if entry.kind == .null { return nil }
         if entry.kind == .string, entry.length == 0, mode == .fields,
             context.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil])
@@ -245,25 +253,25 @@ private final class OwnFieldRow: FieldRow {
 
     override func integer(_ place: Int) throws -> Int {
         let node = try node(place)
-        if let small = context.entry(node).smallInteger { return Int(small) }
+        if let small = entry(node).smallInteger { return Int(small) }
         return try context.integer(Int.self, node, mode)
     }
 
     override func integerIfAny(_ place: Int) throws -> Int? {
         guard let node = present(place) else { return nil }
-        if let small = context.entry(node).smallInteger { return Int(small) }
+        if let small = entry(node).smallInteger { return Int(small) }
         return try context.integerIfAny(Int.self, node, mode)
     }
 
     override func double(_ place: Int) throws -> Double {
         let node = try node(place)
-        if let small = context.entry(node).smallDouble { return small }
+        if let small = entry(node).smallDouble { return small }
         return try context.double(node, mode)
     }
 
     override func doubleIfAny(_ place: Int) throws -> Double? {
         guard let node = present(place) else { return nil }
-        if let small = context.entry(node).smallDouble { return small }
+        if let small = entry(node).smallDouble { return small }
         return try context.doubleIfAny(node, mode)
     }
 
@@ -283,7 +291,7 @@ private final class OwnFieldRow: FieldRow {
     private func decodeIfAny<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T? {
         guard let node = find(place) else { return nil }
         // A list is read even if its first repetition is missing.
-        if context.entry(node).kind == .null, !context.isGap(node) || !(type is any ListValue.Type) { return nil }
+        if entry(node).kind == .null, !context.isGap(node) || !(type is any ListValue.Type) { return nil }
         return try context.decodeIfAny(type, node, mode)
     }
 
@@ -314,8 +322,8 @@ final class FieldPlaces {
     /// The distance of each name's value from its object, if it is the same for each record.
     let distances: UnsafeMutablePointer<UInt16>
     // A list of names is used by one reader at a time, and nothing here calls other code.
-    /// Rises with each object.
-    @exclusivity(unchecked) private(set) var turn = 0
+    /// Rises with each object. It is read for each field, by a pointer, which counts no references.
+    let turns: UnsafeMutablePointer<Int>
     @exclusivity(unchecked) private var object: UInt32 = 0
     @exclusivity(unchecked) private var end: UInt32 = 0
     @exclusivity(unchecked) private var epoch = -1
@@ -326,14 +334,20 @@ final class FieldPlaces {
         count = names.names.count
         distances = .allocate(capacity: max(1, count))
         distances.initialize(repeating: Self.unknown, count: count)
+        turns = .allocate(capacity: 1)
+        turns.initialize(to: 0)
     }
 
-    deinit { distances.deallocate() }
+    deinit {
+        distances.deallocate()
+        turns.deallocate()
+    }
 
     /// Prepares for an object and returns its turn.
     @inline(__always)
     func begin(_ object: UInt32, _ head: JSONTape.Entry, _ keys: KeyMemory, canBeRemembered: Bool) -> Int {
-        turn &+= 1
+        turns.pointee &+= 1
+        let turn = turns.pointee
         self.canBeRemembered = canBeRemembered && keys.hasKnownKeys(object, head)
         if self.canBeRemembered, self.object == object, end == head.link, epoch == keys.epoch { return turn }
         distances.update(repeating: Self.unknown, count: count)
