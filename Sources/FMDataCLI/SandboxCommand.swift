@@ -53,7 +53,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Compress bodies over 1 KB for clients that take gzip (what the solution says, or yes)."
+        help: "Compress bodies of 1 KB and more for clients that take gzip (what the solution says, or yes)."
     )
     var compression: Bool?
 

@@ -132,8 +132,8 @@ extension Sandbox {
         public var requestsPerConnection: Int?
         /// The maximum size of a request body in bytes; a larger body fails with HTTP status 413. The default is 64 MB.
         public var maximumBodyBytes: Int
-        /// Whether bodies over 1 KB are compressed for clients that accept gzip. If nil (the default), the solutions
-        /// decide; without a setting there, they are compressed.
+        /// Whether bodies of 1 KB and more are compressed for clients that accept gzip. If nil (the default), the
+        /// solutions decide; without a setting there, they are compressed.
         public var compression: Bool?
         /// How containers are streamed. If nil (the default), the solutions decide; without a setting there, it is
         /// ``ContainerStreaming/authenticated``.

@@ -35,7 +35,7 @@ extension Solution {
         public var sessionLifetime: Duration?
         /// How long an idle connection stays open, in JSON as seconds. The default is 5 s.
         public var keepAlive: Duration?
-        /// Whether bodies over 1 KB are compressed for clients that accept gzip. The default is true.
+        /// Whether bodies of 1 KB and more are compressed for clients that accept gzip. The default is true.
         public var compression: Bool?
 
         /// Creates the settings; nil leaves a setting to the default.

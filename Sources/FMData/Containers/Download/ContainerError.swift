@@ -68,13 +68,13 @@ extension DataAPI.ContainerError: CustomStringConvertible {
         switch code {
         case .fieldMissing: "The record shows no such container field, or not that repetition of it."
         case .empty: "The container is empty."
-        case .fileReference: "The container refers to a file by its path, which the Data API does not hand out."
+        case .fileReference: "The container refers to a file by its path, which the Data API does not deliver."
         case .notAURL: "The value is not the URL of a container's content."
         case .foreignOrigin: "The container's URL leads to another server."
         case .stale: "The container's URL is out of date."
         case .invalidRedirect: "The server redirects to nowhere."
         case .insecureRedirect: "The server redirects from https to http."
-        case .unavailable: "The server does not hand out the content" + (httpStatus.map { " (HTTP \($0))." } ?? ".")
+        case .unavailable: "The server does not deliver the content" + (httpStatus.map { " (HTTP \($0))." } ?? ".")
         default: detail ?? code.description
         }
     }

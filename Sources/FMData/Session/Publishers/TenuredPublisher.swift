@@ -143,8 +143,8 @@ extension FMRest.APIError {
             .credentialsReplaced,
             reason: "The credentials of the database were replaced, and the call was made as the account before.",
             hint: outcomeIsUnknown
-                ? "The server may have carried it out: look before it is made again."
-                : "What that account has read is handed over no more. Ask again, if the new one is to see it.",
+                ? "The server may have carried it out: check before you repeat it."
+                : "What the previous account has read is no longer delivered. Repeat the call as the new account.",
             outcomeIsUnknown: outcomeIsUnknown
         )
     }
