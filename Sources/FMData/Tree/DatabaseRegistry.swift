@@ -46,11 +46,13 @@ struct DatabaseRegistry: Sendable {
     /// or is unknown, stays listed and is found by no request until it moves again.
     mutating func move(_ id: ObjectIdentifier, to account: Account?) {
         guard let (name, entry) = takeOut(id) else { return }
-        guard let account, entries[Key(name: name, account: account)] == nil else {
+        guard let account, self[Key(name: name, account: account)] == nil else {
             unfound[id] = (name, entry)
             return
         }
         let key = Key(name: name, account: account)
+        // The old database of this key is being released, as in `add(_:as:)`.
+        if let last = entries[key] { keys[last.id] = nil }
         entries[key] = entry
         keys[id] = key
     }

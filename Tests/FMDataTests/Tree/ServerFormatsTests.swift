@@ -1,5 +1,7 @@
 import CustomDump
+import FMHTTP
 import FMTestSupport
+import Foundation
 import NIOCore
 import NIOHTTP1
 import OpenCombine
@@ -25,6 +27,9 @@ import Testing
 
     private static let records =
         #"{"data":[{"fieldData":{"born":"05.01.2024"},"portalData":{},"recordId":"1","modId":"0"}]}"#
+
+    /// An answer that is none of a Data API.
+    private static let broken: [FaultServer.Step] = .json(500, "")
 
     private static func reply(_ request: ScriptedHost.Call, date: String = "dd.MM.yyyy") -> [FaultServer.Step] {
         if request.target.hasSuffix("productInfo") {
@@ -110,6 +115,99 @@ import Testing
             let third = try await call.firstValue()
             expectNoDifference(third.data.count, 1)
             expectNoDifference(questions(host), 3)
+        }
+    }
+
+    // MARK: Several who ask at once
+
+    private typealias People = DataAPI.RecordResponse<Person, DataAPI.EmptyPortal>
+
+    @Test func whoAsksMeanwhileFailsWithTheQuestion() async throws {
+        let gate = Gate()
+        try await ScriptedHost.run(
+            client: { $0.dateFormats = .server },
+            answer: { call in
+                call.number == 0 ? [FaultServer.Step.wait(gate)] + Self.broken : Self.reply(call)
+            }
+        ) { host in
+            let call = host.layout.getRecords().returnAs(Person.self)
+            let asking = (0..<3).map { _ in TrackingSubscriber<People, FMRest.APIError>() }
+            for subscriber in asking { call.subscribe(subscriber) }
+            await host.server.requestCount(atLeast: 1)
+            gate.open()
+            for subscriber in asking {
+                await subscriber.completion()
+                expectNoDifference(subscriber.completionIfAny?.error?.code, .notDataAPI)
+            }
+            expectNoDifference(questions(host), 1)
+            // The next one asks anew.
+            expectNoDifference(awaited: try await call.firstValue().data.count, 1)
+            expectNoDifference(questions(host), 2)
+        }
+    }
+
+    @Test func whoLeavesLeavesTheAnswerToTheOthers() async throws {
+        let gate = Gate()
+        try await ScriptedHost.run(
+            client: { $0.dateFormats = .server },
+            answer: { call in
+                call.number == 0 ? [FaultServer.Step.wait(gate)] + Self.reply(call) : Self.reply(call)
+            }
+        ) { host in
+            let call = host.layout.getRecords().returnAs(Person.self)
+            let first = TrackingSubscriber<People, FMRest.APIError>()
+            let second = TrackingSubscriber<People, FMRest.APIError>()
+            call.subscribe(first)
+            call.subscribe(second)
+            await host.server.requestCount(atLeast: 1)
+            first.cancel()
+            gate.open()
+            await second.completion()
+            expectNoDifference(second.values.count, 1)
+            expectNoDifference(first.values.count, 0)
+            expectNoDifference(questions(host), 1)
+        }
+    }
+
+    /// The first question fails before it is sent, on the thread that asks it. Who had joined it asks again there, and
+    /// has a question under way when the first asker gets back: its end must not take that question's subscription.
+    @Test func whatFailsAtOnceDoesNotEndTheQuestionThatFollowsIt() async throws {
+        try await ScriptedHost.run(answer: { Self.reply($0) }) { host in
+            let time = ManualTime()
+            // Called once, when the clock is read next: while the first question is being made.
+            let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
+            var clock = time.sessionTime
+            clock.now = {
+                let now = time.now
+                var action: (@Sendable () -> Void)?
+                meanwhile.change { (action, $0) = ($0, nil) }
+                action?()
+                return now
+            }
+            var config = DataAPI.Config.patient
+            config.dateFormats = .server
+            let server = DataAPI.Server(
+                host: "http://127.0.0.1:\(host.server.port)",
+                config: config,
+                runtime: Runtime(),
+                wallClock: { Date() },
+                time: clock
+            )
+            let hurried = server.timeouts { $0.total = .zero }
+            let second = TrackingSubscriber<Bool, FMRest.APIError>()
+            meanwhile.change {
+                $0 = {
+                    server.formats.publisher(of: hurried)
+                        .catch { _ in server.formats.publisher(of: server) }
+                        .map { _ in true }
+                        .subscribe(second)
+                }
+            }
+            let first = await server.formats.publisher(of: hurried).map { _ in true }.awaitSingleResult()
+            expectNoDifference(first.failure?.code, .timeout)
+            await second.completion()
+            expectNoDifference(second.values, [true])
+            expectNoDifference(questions(host), 1)
         }
     }
 

@@ -23,7 +23,10 @@ extension WriteVerdict {
         _ added: AddedRows
     ) -> WriteVerdict {
         var isDone = change.fields.isContained(in: theirs.fields)
-        var isUntouched = change.fields.isEmpty || !isDone
+        // A third value is another client's: the write came before it, or was not carried out.
+        var isUntouched = change.fields.names.allSatisfy { name in
+            (theirs.fields[name] ?? .emptyField).isSame(as: base.fields[name])
+        }
         for row in change.rows {
             switch row {
             case .add: break

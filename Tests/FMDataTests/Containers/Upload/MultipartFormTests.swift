@@ -1,3 +1,4 @@
+import CustomDump
 import FMTestSupport
 import Foundation
 import NIOCore
@@ -72,15 +73,25 @@ import Testing
         #expect(try Self.form(file, seed: 1).contentType == Self.form(file, seed: 2).contentType)
     }
 
-    @Test func aFileThatContainsItsBoundaryGetsAnother() throws {
-        // The first candidate is a hash of the data, so it changes when the boundary is appended, and this file does
-        // not make the search try a second candidate.
-        var data = Data("start".utf8)
-        let first = MultipartForm.boundary(notIn: data)
-        data.append(Data(first.utf8))
-        let boundary = MultipartForm.boundary(notIn: data)
-        #expect(data.range(of: Data(boundary.utf8)) == nil)
-        #expect(boundary != first)
+    @Test func aFileThatContainsItsBoundaryGetsAnother() {
+        let candidates = ["first", "second", "third", "fourth"]
+        var attempts: [UInt64] = []
+        let boundary = MultipartForm.boundary(notIn: Data("the second, after the first".utf8)) { _, attempt in
+            attempts.append(attempt)
+            return candidates[min(attempts.count, candidates.count) - 1]
+        }
+        expectNoDifference(boundary, "third")
+        expectNoDifference(attempts, [0, 1, 2])
+        // Without another candidate it is the hash of the first attempt, unless the file contains it.
+        let data = Data("start".utf8)
+        expectNoDifference(MultipartForm.boundary(notIn: data), MultipartForm.hashed(data, attempt: 0))
+    }
+
+    /// If a file contains the candidate of one attempt, those of the others must be different texts.
+    @Test func eachAttemptAndEachFileHasACandidateOfItsOwn() {
+        let attempts = (0..<UInt64(100)).map { MultipartForm.hashed(Data("start".utf8), attempt: $0) }
+        let files = (0..<UInt8(100)).map { MultipartForm.hashed(Data([$0]), attempt: 0) }
+        expectNoDifference(Set(attempts + files).count, 200)
     }
 
     @Test func boundariesOfStreamsComeFromTheGenerator() throws {
