@@ -42,6 +42,11 @@ import Testing
     @Test func fieldsOfRelatedRecordsAreProvedByTheirValues() {
         expectNoDifference(verdict(["Vendor::City": "Bonn"]), .notCarriedOut)
         expectNoDifference(verdict(["Vendor::City": "Bonn"]) { $0.fields["Vendor::City"] = "Bonn" }, .carriedOut)
+        // Another client's value: to write again would overwrite it, since the record's modId has not moved.
+        expectNoDifference(
+            verdict(["Vendor::City": "Bonn"]) { $0.fields["Vendor::City"] = "Paris" },
+            .undecided(.changedSince)
+        )
     }
 
     // MARK: Rows that were added

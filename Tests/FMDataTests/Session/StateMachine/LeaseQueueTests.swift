@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    private static func at(_ seconds: Int64) -> NIODeadline { MachineScript.at(.seconds(seconds)) }
+    private static func at(_ seconds: Int64) -> NIODeadline { SessionMachineFixture.at(.seconds(seconds)) }
 
     private static func queue(_ entries: [Entry]) -> LeaseQueue {
         entries.reduce(into: LeaseQueue()) { $0.append($1) }
