@@ -108,13 +108,14 @@ extension DecodingContext {
     /// The portals of an object, which is gone through once, however many of them are read.
     private func portalNames(_ object: UInt32) -> PortalNames {
         if let names = portalNames[object] { return names }
-        var names = PortalNames()
+        var portals: [(name: String, value: UInt32)] = []
         var index = object + 1
         while index < document[object].link {
             keys.work &+= 1
-            names.add(document.text(document[index]), index + 1)
+            portals.append((document.text(document[index]), index + 1))
             index = document.tape.end(of: index + 1)
         }
+        let names = PortalNames(portals)
         portalNames[object] = names
         return names
     }
@@ -176,13 +177,18 @@ struct PortalNames {
     private(set) var repeated: Set<ExactName> = []
     /// Whether the type has asked for all names.
     var areListed = false
-    private var counts: [ExactName: Int] = [:]
 
-    fileprivate mutating func add(_ name: String, _ value: UInt32) {
-        let count = counts[ExactName(name), default: 0] + 1
-        counts[ExactName(name)] = count
-        if count > 1 { repeated.insert(ExactName(name)) }
-        numbered.add(count == 1 ? name : "\(name)(\(count))", value)
+    init(_ portals: [(name: String, value: UInt32)]) {
+        let real = Set(portals.map { ExactName($0.name) })
+        var counts: [ExactName: Int] = [:]
+        for (name, value) in portals {
+            var number = counts[ExactName(name), default: 0] + 1
+            // A portal may really have the name "Phones(2)".
+            while number > 1, real.contains(ExactName("\(name)(\(number))")) { number += 1 }
+            counts[ExactName(name)] = number
+            if number > 1 { repeated.insert(ExactName(name)) }
+            numbered.add(number == 1 ? name : "\(name)(\(number))", value)
+        }
     }
 }
 

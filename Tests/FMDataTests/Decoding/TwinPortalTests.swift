@@ -64,6 +64,18 @@ import Testing
         )
     }
 
+    @Test func aPortalThatReallyHasTheNumberIsNotTakenForATwin() throws {
+        let text = Self.text.replacingOccurrences(of: #""Notes""#, with: #""Phones(2)""#)
+        let record = try FMDecoder().decodeAnswer(
+            DataAPI.RecordResponse<FieldData, [String: [FieldData]]>.self,
+            from: Data(text.utf8)
+        ).data[0]
+        expectNoDifference(
+            record.portalData?.mapValues { $0.map(\.["Phones::Number"]) },
+            ["Phones": ["1"], "Phones(2)": ["2"], "Phones(3)": ["3"]]
+        )
+    }
+
     @Test func whoReadsAnotherPortalIsNotConcerned() throws {
         let record = try answer(Other.self).data[0]
         expectNoDifference(record.portalData?.notes.map(\.number), ["2"])
