@@ -40,8 +40,16 @@ struct PageSize: Sendable {
                 current = max(Self.range.lowerBound, current / 2)
             }
         } else if rows >= limit, took < Self.span.lowerBound, bytes * 3 / 2 <= Self.maximumBytes {
-            current = min(Self.range.upperBound, current * 3 / 2)
+            current = min(Self.range.upperBound, Int(Double(current) * Self.growth(bytes: bytes, took: took)))
         }
+    }
+
+    /// How much larger the next page may be: as large as time and bytes of this one leave room for, and at most eight
+    /// times, since a first page may have been quick by chance.
+    private static func growth(bytes: Int, took: TimeAmount) -> Double {
+        let roomInTime = Double(span.lowerBound.nanoseconds) / Double(max(1, took.nanoseconds))
+        let roomInBytes = 0.75 * Double(maximumBytes) / Double(max(1, bytes))
+        return max(1.5, min(8, roomInTime, roomInBytes))
     }
 
     /// Whether a page with clearly fewer rows than the last slow one took nearly as long.

@@ -27,9 +27,15 @@ import Testing
 
     @Test func quickPagesGrowToTheLargest() {
         expectNoDifference(
-            sizes(11) { _ in 0 },
-            [150, 225, 337, 505, 757, 1_135, 1_702, 2_553, 3_829, 5_000, 5_000]
+            sizes(3) { _ in 0 },
+            [800, 5_000, 5_000]
         )
+    }
+
+    /// A page grows to what its time and its bytes leave room for: 250 ms, and three quarters of a mebibyte.
+    @Test func pagesGrowByTheRoomThatIsLeft() {
+        expectNoDifference(sizes(2) { Int64($0) / 2 }, [500, 500])
+        expectNoDifference(sizes(2, milliseconds: { _ in 0 }, bytesPerRow: 2_000), [393, 393])
     }
 
     @Test func pagesThatTakeAMomentStayAsTheyAre() {
