@@ -109,7 +109,7 @@ struct Models {
         _ contacts: DataAPI.TypedLayout<Contact>
     ) async throws {
         headline("Crews of two databases")
-        let mates = contacts.allRecords.lenient
+        let mates = contacts.lenient
         let crews = ships.sorted(by: .name).all().joiningOne(mates, on: { $0._2ndMate }, equals: .name)
         for try await crew in crews.values {
             switch crew.child?.result() {

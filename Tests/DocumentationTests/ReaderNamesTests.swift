@@ -208,6 +208,30 @@ import Testing
         }
     }
 
+    // MARK: Records to read
+
+    struct Contact: LayoutRecord {
+        static let layout = "Contacts"
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    /// A function of a program that takes a layout or a found set.
+    private func names(of source: some DataAPI.RecordSource<Contact>) async throws -> [String] {
+        try await source.tagged("names").sorted(by: .name).all().map(\.fieldData.name).collect().firstValue()
+    }
+
+    @Test func aFunctionTakesALayoutOrAFoundSet() async throws {
+        try await withContacts { contacts in
+            let people = contacts.database.layout(Contact.self)
+            let all = try await names(of: people)
+            let found = try await names(of: people.find { $0(.name) == "Ada Lovelace" })
+            #expect(all.count == 3 && all.contains("Ada Lovelace"))
+            expectNoDifference(found, ["Ada Lovelace"])
+            expectNoDifference(people.allRecords.allRecords, people.allRecords)
+        }
+    }
+
     // MARK: Messages
 
     @Test func everyResponseKeepsItsMessages() async throws {

@@ -16,56 +16,6 @@ extension DataAPI.TypedLayout {
         DataAPI.FoundSet(layout: self, find: find)
     }
 
-    /// All records, sorted; see ``DataAPI/FoundSet/sorted(by:_:)``.
-    public func sorted(
-        by field: R.CodingKeys,
-        _ order: DataAPI.SortQuery.Order = .ascending
-    ) -> DataAPI.FoundSet<R> {
-        allRecords.sorted(by: field, order)
-    }
-
-    /// The first record, of all records or of those that match; `nil` if there is none.
-    ///
-    ///     people.firstRecord { $0(.name) == "Ada" }
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func firstRecord(
-        isolation: (any Actor)? = #isolation,
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
-    ) -> AnyPublisher<Record?, FMRest.APIError> {
-        found(condition).firstRecord(isolation: isolation)
-    }
-
-    /// The number of records, or of those that match; see ``DataAPI/FoundSet/count(isolation:)``.
-    ///
-    ///     people.count { $0(.city) == "Calgary" }
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func count(
-        isolation: (any Actor)? = #isolation,
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
-    ) -> AnyPublisher<Int, FMRest.APIError> {
-        found(condition).count(isolation: isolation)
-    }
-
-    /// Whether there is a record, or one that matches.
-    ///
-    ///     people.exists { $0(.email) == address }
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func exists(
-        isolation: (any Actor)? = #isolation,
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
-    ) -> AnyPublisher<Bool, FMRest.APIError> {
-        found(condition).exists(isolation: isolation)
-    }
-
-    private func found(
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)?
-    ) -> DataAPI.FoundSet<R> {
-        condition.map { find($0) } ?? allRecords
-    }
-
     /// One record by its record id.
     ///
     ///     people.record(17)

@@ -25,14 +25,6 @@ extension DataAPI {
         init(layout: Layout) {
             self.layout = layout
         }
-
-        /// All records, in the order of their creation, as "Show All Records" shows them.
-        ///
-        ///     let wanted = city.map { city in people.find { $0(.city) == city } } ?? people.allRecords
-        ///
-        /// The found set is a description and holds no records: creating it sends nothing, and each of its calls asks
-        /// the server again. ``all(_:pageSize:isolation:)`` reads the records.
-        public var allRecords: FoundSet<R> { FoundSet(layout: self) }
     }
 }
 

@@ -139,12 +139,12 @@ extension DataAPI.Calling {
     /// and account, the last 256 answers of cached reads are kept; the least recently used is dropped first.
     ///
     /// All answers are dropped when something was written through the same database object, when one of its live
-    /// queries or ``TypedLayout/changes(of:keptBy:options:isolation:)`` has seen a change, when
+    /// queries or ``RecordSource/changes(keptBy:options:isolation:)`` has seen a change, when
     /// ``Database/changed(_:)`` reports one, and when the account is replaced. Writes of others show only when the time
     /// is over.
     ///
     /// Writes and scripts are sent each time, and so is everything that takes more than one call or must see the host:
-    /// reads that run scripts, streams of records such as ``FoundSet/all(_:pageSize:isolation:)``, joins, finds in
+    /// reads that run scripts, streams of records such as ``RecordSource/all(_:pageSize:isolation:)``, joins, finds in
     /// several calls, live queries, contents of containers, and the reads of saves, upserts and batches before they
     /// write.
     ///

@@ -30,7 +30,7 @@ extension DataAPI.Layout {
 
     /// A range of the table's records, one by one while the answer arrives: memory use is constant, however many there
     /// are. It is one answer, of 100 records unless the query says otherwise;
-    /// ``DataAPI/TypedLayout/all(_:pageSize:isolation:)`` fetches all of them, page by page.
+    /// ``DataAPI/RecordSource/all(_:pageSize:isolation:)`` fetches all of them, page by page.
     ///
     /// ```swift
     /// for try await country in countries.records(Country.self, recordQuery: RecordQuery(limit: 100_000)).values {

@@ -261,9 +261,9 @@ extension CallKindTests.Sample {
         Self(.one, "script") { $0.people.script("Echo", "a") },
         Self(.one, "globals") { $0.layout(CallKindTests.Filtered.self).globals([.filter: "a"]) },
         Self(.one, "count", "exists") { $0.people.count() },
-        Self(.one, "firstRecord") { $0.people.allRecords.firstRecord() },
+        Self(.one, "firstRecord") { $0.people.firstRecord() },
         Self(.one, "one") { $0.people.find { $0(.name) == "Ada Lovelace" }.one() },
-        Self(.one, "page") { $0.people.allRecords.page(limit: 2) },
+        Self(.one, "page") { $0.people.page(limit: 2) },
     ]
 
     private static let ofContainers: [Self] = [
@@ -289,7 +289,7 @@ extension CallKindTests.Sample {
 
     private static let ofMany: [Self] = [
         Self(.many, "RecordPages", "all") { $0.people.all() },
-        Self(.many, "pages") { $0.people.allRecords.all(pageSize: 1).pages },
+        Self(.many, "pages") { $0.people.all(pageSize: 1).pages },
         Self(.many, "rows") {
             $0.layout(CallKindTests.Person.self)
                 .rows(\.phones, of: 1, portal: CallKindTests.Person.Portals.CodingKeys.phones)

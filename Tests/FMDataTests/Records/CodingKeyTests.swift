@@ -142,7 +142,9 @@ import Testing
 
     @Test func anotherTypeShowsWhatThisOneFinds() async throws {
         try await World.run { world in
-            let cards = try await people(world).find { $0(.balance) > 0 }.shown(as: Card.self).sorted(by: .name).all()
+            let cards = try await people(world).find { $0(.balance) > 0 }.responseLayout(of: Card.self).sorted(
+                by: .name
+            ).all()
                 .collect()
                 .firstValue()
             expectNoDifference(cards.map(\.fieldData), [Card(name: "Ada Lovelace"), Card(name: "Grace Hopper")])
@@ -173,7 +175,7 @@ import Testing
             let filter = try await world.database.withSession { pinned in
                 let layout = pinned.layout(Filtered.self)
                 _ = try await layout.globals([.filter: "Norway"], ofTable: "Contacts").firstValue()
-                return try await layout.allRecords.firstRecord().firstValue()?.filter
+                return try await layout.firstRecord().firstValue()?.filter
             }
             expectNoDifference(filter, "Norway")
             let unqualified = await world.database.layout(Filtered.self).globals([.filter: "x"]).awaitSingleResult()

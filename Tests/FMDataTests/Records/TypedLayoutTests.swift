@@ -83,7 +83,7 @@ import Testing
     @Test func anotherLayoutMayShowWhatThisOneFinds() async throws {
         try await World.run { world in
             // That layout does not show the field that is searched.
-            let found = people(world).find { $0(.balance) == 1815.12 }.shown(by: "Names / 100 % Übersicht")
+            let found = people(world).find { $0(.balance) == 1815.12 }.responseLayout("Names / 100 % Übersicht")
             let ada = try await found.firstRecord().firstValue()
             expectNoDifference(ada?.fieldData, Person(name: "Ada Lovelace", city: "London", balance: nil))
             let count = try await found.count().firstValue()
@@ -95,9 +95,21 @@ import Testing
         try await World.run { world in
             let rich = people(world).find { $0(.balance) > 0 }
             let all = try await rich.count().firstValue()
-            let inLondon = try await rich.where { $0(.city) == "London" }.count().firstValue()
-            let inParis = try await people(world).sorted(by: .name).where { $0(.city) == "Paris" }.count().firstValue()
+            let inLondon = try await rich.filter { $0(.city) == "London" }.count().firstValue()
+            let inParis = try await people(world).sorted(by: .name).filter { $0(.city) == "Paris" }.count().firstValue()
             expectNoDifference([all, inLondon, inParis], [2, 1, 1])
+        }
+    }
+
+    @Test func theCallsOfAFoundSetTakeAConditionToo() async throws {
+        try await World.run { world in
+            let rich = people(world).find { $0(.balance) > 0 }.sorted(by: .name, .descending)
+            let londoners = try await rich.count { $0(.city) == "London" }.firstValue()
+            let first = try await rich.firstRecord { $0(.city) == "London" }.firstValue()
+            let isAnyoneInAtlantis = try await rich.exists { $0(.city) == "Atlantis" }.firstValue()
+            expectNoDifference(londoners, 1)
+            expectNoDifference(first?.fieldData.name, "Ada Lovelace")
+            expectNoDifference(isAnyoneInAtlantis, false)
         }
     }
 
@@ -165,7 +177,7 @@ import Testing
             for find in [wanted && inParis, wanted || inParis, !Find.everything] {
                 counts.append(try await people(world).find(find).count().firstValue())
             }
-            counts.append(try await people(world).find(wanted).where { $0(.city) == "Paris" }.count().firstValue())
+            counts.append(try await people(world).find(wanted).filter { $0(.city) == "Paris" }.count().firstValue())
             expectNoDifference(counts, [1, 3, 0, 1])
         }
     }
@@ -256,7 +268,7 @@ import Testing
             let one = people.find { $0(.city) == "Paris" }.sorted(by: .name)
             expectNoDifference(one == people.find { $0(.city) == "Paris" }.sorted(by: .name), true)
             expectNoDifference(one == people.find { $0(.city) == "Rome" }.sorted(by: .name), false)
-            expectNoDifference(one == one.shown(by: "Other"), false)
+            expectNoDifference(one == one.responseLayout("Other"), false)
             expectNoDifference(Set([people, world.contacts.of(Person.self)]).count, 1)
         }
     }

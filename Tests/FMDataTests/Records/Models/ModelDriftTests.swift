@@ -147,7 +147,7 @@ import Testing
     @Test func theLayoutThatShapesTheAnswerCounts() async throws {
         try await run { world, _ in
             let people = world.database.layout(Person.self)
-            _ = try await people.find { $0(.name) == "Ada Lovelace" }.shown(by: "Names / 100 % Übersicht").all()
+            _ = try await people.find { $0(.name) == "Ada Lovelace" }.responseLayout("Names / 100 % Übersicht").all()
                 .collect().firstValue()
             expectNoDifference(world.database.modelDrifts.map(\.layout), ["Names / 100 % Übersicht"])
             expectNoDifference(world.database.modelDrifts.map(\.missing), [["Email"]])
