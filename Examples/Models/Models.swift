@@ -49,7 +49,7 @@ struct Models {
 
         // Sets the city, empties the balance, and leaves everything else unchanged.
         let changes = Contact.Changes(city: "Paris", balance: .some(nil))
-        _ = try await contacts.edit(ada.recordId, changes, modId: ada.modId).firstValue()
+        _ = try await contacts.edit(ada.recordId, setting: changes, modId: ada.modId).firstValue()
         let moved = try await contacts.record(ada.recordId).firstValue().fieldData
         print(
             "\(moved.label), balance \(moved.balance?.description ?? "empty"), status \(moved.status?.rawValue ?? "")"
@@ -82,7 +82,7 @@ struct Models {
         let tea = ship.portalData?.schiffe.first
         _ = try await ships.edit(
             ship.recordId,
-            Schiffe.Changes(
+            setting: Schiffe.Changes(
                 ausrüstung: ship.fieldData.ausrüstung + [.init(rawValue: "Netz")],
                 messwert: [3: 3, 2: nil]
             ),

@@ -9,7 +9,7 @@ extension DataAPI {
     ///     print(person.fieldData.name)                            // Ada Lovelace
     /// }
     /// let made = try await people.create(Person(name: "Charles Babbage")).firstValue()
-    /// try await people.edit(made.recordId, ["City": "Devon"]).firstValue()
+    /// try await people.edit(made.recordId, setting: ["City": "Devon"]).firstValue()
     /// try await people.delete(made.recordId).firstValue()
     /// ```
     ///

@@ -245,7 +245,7 @@ extension CallKindTests.Sample {
 
     private static let ofTypedLayouts: [Self] = [
         Self(.one, "create") { $0.people.create([.name: "Zoe"]) },
-        Self(.one, "edit") { $0.people.edit(1, [.city: "Oslo"]) },
+        Self(.one, "edit") { $0.people.edit(1, setting: [.city: "Oslo"]) },
         Self(.one, "upsert") { $0.people.upsert([.name: "Zoe"], by: .name) },
         Self(.one, "duplicate") { $0.people.duplicate(2) },
         Self(.one, "delete") { $0.people.delete(2) },
@@ -309,7 +309,7 @@ extension CallKindTests.Sample {
             names.map(Write.create).publisher
                 .commit(in: $0.people, by: DataAPI.CommitScript("Run Job", in: $0.addLayout("Jobs")))
         },
-        Self(.many, "editAll") { $0.people.allRecords.editAll([.city: "Oslo"], .atMost(1_000)) },
+        Self(.many, "editAll") { $0.people.allRecords.editAll(setting: [.city: "Oslo"], .atMost(1_000)) },
         Self(.many, "deleteAll") { $0.people.allRecords.deleteAll(.atMost(1_000)) },
         Self(.one, "summary") { $0.people.writing(names.map(Write.create)).summary },
         Self(.many, "progress") { $0.people.writing(names.map(Write.create)).progress },

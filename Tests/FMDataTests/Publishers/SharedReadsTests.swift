@@ -126,7 +126,7 @@ import Testing
             let before = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record, FMRest.APIError>()
             people.record(record.id, isolation: nil).subscribe(before)
             await world.sandbox.untilAnswersHeld()
-            _ = try await people.edit(record.id, ["Name": "Ada King"]).firstValue()
+            _ = try await people.edit(record.id, setting: ["Name": "Ada King"]).firstValue()
             let after = try await people.record(record.id).firstValue()
             expectNoDifference(after.fieldData.name, "Ada King")
             world.sandbox.releaseAnswers()

@@ -233,10 +233,10 @@ import Testing
         try await World.run { world in
             let people = people(world)
             let made = try await people.create(Person(name: "Joan")).firstValue()
-            let edited = try await people.edit(made.recordId, ["City": "Kiel"]).firstValue()
+            let edited = try await people.edit(made.recordId, setting: ["City": "Kiel"]).firstValue()
             expectNoDifference(edited.recordId, made.recordId)
             expectNoDifference(edited.modId, 1)
-            let stale = await people.edit("\(made.recordId)", ["City": "Rome"], modId: 0).awaitSingleResult()
+            let stale = await people.edit("\(made.recordId)", setting: ["City": "Rome"], modId: 0).awaitSingleResult()
             expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
             let copy = try await people.duplicate(made.recordId).firstValue()
             _ = try await people.delete(made.recordId).firstValue()

@@ -332,7 +332,7 @@ import Testing
         try await Shop.run { database, sandbox in
             sandbox.inject(.holdAnswer, on: .getRecord)
             let saved = TrackingSubscriber<DataAPI.Saved<Shop.Order>, FMRest.APIError>()
-            database.orders.edit(1, isolation: nil) { $0.customer = "mine" }.subscribe(saved)
+            database.orders.update(1, isolation: nil) { $0.customer = "mine" }.subscribe(saved)
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.eve)
             await saved.completion()

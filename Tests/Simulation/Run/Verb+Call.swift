@@ -161,7 +161,7 @@ extension Verb {
         case .shared:
             return rows.shared().record(record).seen(Seen.init)
         case .save:
-            return rows.edit(record) { $0.note = HostPlan.secret + "w" }.seen { _ in .nothing }
+            return rows.update(record) { $0.note = HostPlan.secret + "w" }.seen { _ in .nothing }
         case .upsert:
             return keyed.upsert(KeyedRow(marker: "u\(id)", key: "u\(id)"), by: .key).seen { _ in .nothing }
         case .batchCreate:

@@ -25,8 +25,7 @@ extension DataAPI {
         /// The wanted portal rows. If it is `nil`, or an array in it is `nil`, the rows stay as they are.
         public var portals: R.Portals?
 
-        /// Makes a draft of a record, without changes.
-        public init(_ record: TypedLayout<R>.Record) {
+        init(_ record: TypedLayout<R>.Record) {
             base = record
             fields = record.fieldData
             portals = record.portalData

@@ -80,7 +80,7 @@ import Testing
             draft.city = "Bath"
             var late = try await people.record(2).firstValue().draft()
             late.city = "Rome"
-            _ = try await people.edit(2, ["City": "Oslo"]).firstValue()
+            _ = try await people.edit(2, setting: ["City": "Oslo"]).firstValue()
             let options = DataAPI.CommitOptions(isAtomic: false)
             let rows = try await [Write.save(draft), .save(late)].publisher
                 .commit(in: people, by: script, options: options).outcome().get()

@@ -304,7 +304,7 @@ import Testing
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()
             // The poll was executed before this edit, so its answer is out of date: no subscriber receives it.
-            _ = try await harbour.ships.edit(1, ["Name": "Draken"]).firstValue()
+            _ = try await harbour.ships.edit(1, setting: ["Name": "Draken"]).firstValue()
             harbour.sandbox.releaseAnswers()
             await values.valueCount(atLeast: 2)
             await until { query.isAtRest }

@@ -74,7 +74,7 @@ import Testing
         try await run { people in
             let found = try await people.firstRecord { $0(.name) == "Ada Lovelace" }.firstValue()
             let ada = try #require(found)
-            let edited = try await people.edit(ada.recordId, Person.Changes(city: "Paris"), modId: ada.modId)
+            let edited = try await people.edit(ada.recordId, setting: Person.Changes(city: "Paris"), modId: ada.modId)
                 .firstValue()
             #expect(edited.modId > ada.modId)
             var moved = ada.fieldData
@@ -82,7 +82,7 @@ import Testing
             let now = try await people.record(ada.recordId).firstValue().fieldData
             expectNoDifference(now, moved)
 
-            let late = await people.edit(ada.recordId, Person.Changes(city: "Rome"), modId: ada.modId)
+            let late = await people.edit(ada.recordId, setting: Person.Changes(city: "Rome"), modId: ada.modId)
                 .awaitSingleResult()
             let error = #expect(throws: FMRest.APIError.self, performing: late.get)
             expectNoDifference(error?.fileMakerCode, .modIdMismatch)
@@ -91,7 +91,7 @@ import Testing
 
     @Test func whatIsSetToNilIsEmptied() async throws {
         try await run { people in
-            _ = try await people.edit(1, Person.Changes(city: "", balance: .some(nil))).firstValue()
+            _ = try await people.edit(1, setting: Person.Changes(city: "", balance: .some(nil))).firstValue()
             let ada = try await people.record(1).firstValue().fieldData
             expectNoDifference(ada, Person(id: 1, name: "Ada Lovelace", city: "", balance: nil))
         }
@@ -107,7 +107,7 @@ import Testing
             let phone = try #require(row)
             _ = try await people.edit(
                 made.recordId,
-                Person.Changes(),
+                setting: Person.Changes(),
                 portals: .init(phones: [
                     Person.Phone(recordId: phone.recordId, number: "2"), Person.Phone(number: "3"),
                 ])
@@ -135,7 +135,7 @@ import Testing
             let made = TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>(initialDemand: .none)
             people.create(Person.Changes(name: "Mary")).subscribe(made)
             let edited = TrackingSubscriber<DataAPI.EditRecordResponse, FMRest.APIError>(initialDemand: .none)
-            people.edit(1, Person.Changes(name: "Mary")).subscribe(edited)
+            people.edit(1, setting: Person.Changes(name: "Mary")).subscribe(edited)
             expectNoDifference(world.sandbox.counters.requests.values.reduce(0, +), 0)
             made.cancel()
             edited.cancel()

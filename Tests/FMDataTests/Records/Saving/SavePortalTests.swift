@@ -44,7 +44,7 @@ import Testing
             draft.portals?.phones[0].number = "1"
             draft.portals?.phones.append(Phone(kind: "home", number: "2"))
             for round in 3...5 {
-                draft = try await people.save(draft).firstValue().draft()
+                draft = try await people.save(draft).firstValue().record.draft()
                 draft.portals?.phones[0].number = "\(round)"
                 draft.portals?.phones[2].number = "new \(round)"
             }
@@ -165,7 +165,7 @@ import Testing
             world.sandbox.inject(.resetAfterExecution, on: .editRecord)
             let saved = try await people.save(draft).firstValue()
             expectNoDifference(saved.record.portalData?.phones.map(\.recordId), [1, 2, 4])
-            var next = saved.draft()
+            var next = saved.record.draft()
             next.portals?.phones.append(Phone(kind: "home", number: "newer"))
             world.sandbox.inject(.reset, on: .editRecord)
             // A write of rows alone is guarded by no modId, so the first attempt may still be under way.

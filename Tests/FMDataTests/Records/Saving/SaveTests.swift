@@ -46,7 +46,7 @@ import Testing
             expectNoDifference(stored(world)["City"], "Paris")
             // The answer does not contain calculations, so this one is out of date.
             expectNoDifference(saved.record.fieldData.label, "Ada Lovelace, London")
-            let after = saved.draft()
+            let after = saved.record.draft()
             expectNoDifference(after.base.modId, 1)
             expectNoDifference(reads(world), 1)
         }
@@ -56,7 +56,7 @@ import Testing
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
             let record = try await people.record(1).firstValue()
-            let saved = try await people.save(people.draft(record)).firstValue()
+            let saved = try await people.save(record.draft()).firstValue()
             expectNoDifference(saved, DataAPI.Saved(record: record, outcome: .nothingDiffered))
             expectNoDifference(writes(world), 0)
         }
@@ -144,7 +144,7 @@ import Testing
             draft.city = "Paris"
             let saved = try await people.save(draft, refreshing: true).firstValue()
             expectNoDifference(saved.record.fieldData.label, "Ada Lovelace, Paris")
-            var next = saved.draft()
+            var next = saved.record.draft()
             next.city = nil
             let script = ScriptQuery(script: "Echo", scriptParam: "a")
             let second = try await people.save(next, script: script).firstValue()
@@ -166,7 +166,7 @@ import Testing
             expectNoDifference(saved.record.modId, 0)
             expectNoDifference(saved.record.fieldData.city, "Paris")
             // The next save reads the record's current state.
-            var next = saved.draft()
+            var next = saved.record.draft()
             next.balance = 3
             let second = try await people.save(next, onConflict: .merge).firstValue()
             expectNoDifference(second.sentFields, ["Balance"])
@@ -386,15 +386,15 @@ import Testing
     @Test func aClosureEditsWhatIsThere() async throws {
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            let saved = try await people.edit(1) { $0.city = "Paris" }.firstValue()
+            let saved = try await people.update(1) { $0.city = "Paris" }.firstValue()
             expectNoDifference(saved.sentFields, ["City"])
             expectNoDifference(saved.modId, 1)
-            let again = try await people.edit("1") { $0.city = "Paris" }.firstValue()
+            let again = try await people.update("1") { $0.city = "Paris" }.firstValue()
             expectNoDifference(again.outcome, .nothingDiffered)
             expectNoDifference(writes(world), 1)
-            let missing = await people.edit(99) { $0.city = "Paris" }.awaitSingleResult().failure
+            let missing = await people.update(99) { $0.city = "Paris" }.awaitSingleResult().failure
             expectNoDifference(missing?.fileMakerCode, .recordMissing)
-            let odd = await people.edit("x") { $0.city = "Paris" }.awaitSingleResult().failure
+            let odd = await people.update("x") { $0.city = "Paris" }.awaitSingleResult().failure
             expectNoDifference(odd?.code, .invalidRequest)
         }
     }
@@ -402,12 +402,12 @@ import Testing
     @Test func countersOfManyCountEverything() async throws {
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            _ = try await people.edit(1) { $0.balance = 0 }.firstValue()
+            _ = try await people.update(1) { $0.balance = 0 }.firstValue()
             // Each edit conflicts with the two others at most.
             let results = await withTaskGroup(of: FMRest.APIError?.self) { group in
                 for _ in 0..<3 {
                     group.addTask {
-                        await people.edit(1) { $0.balance = FMNumber(($0.balance?.int ?? 0) + 1) }
+                        await people.update(1) { $0.balance = FMNumber(($0.balance?.int ?? 0) + 1) }
                             .awaitSingleResult().failure
                     }
                 }
@@ -422,7 +422,7 @@ import Testing
         struct NotEnough: Error {}
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            let error = await people.edit(2) { draft in
+            let error = await people.update(2) { draft in
                 guard let balance = draft.balance, balance >= 20 else { throw NotEnough() }
             }
             .awaitSingleResult().failure

@@ -266,7 +266,7 @@ import Testing
     @Test func whoNamesAFieldOfAnotherTableWritesIt() async throws {
         try await run { world in
             let orders = world.orders
-            _ = try await orders.edit(1, ["Customers::City": "Rome"]).firstValue()
+            _ = try await orders.edit(1, setting: ["Customers::City": "Rome"]).firstValue()
             expectNoDifference(world.cities, ["Rome"])
             var draft = try await orders.record(1).firstValue().draft()
             draft.customersCity = "Oslo"
@@ -274,7 +274,7 @@ import Testing
             expectNoDifference(world.cities, ["Oslo"])
             // The changed fields of a draft are checked against the layout.
             expectNoDifference(world.descriptions, 1)
-            _ = try await orders.edit(1, Order.Changes(customersCity: "Bern")).firstValue()
+            _ = try await orders.edit(1, setting: Order.Changes(customersCity: "Bern")).firstValue()
             expectNoDifference(world.cities, ["Bern"])
             let untyped = orders.layout.of(FieldData.self)
             _ = try await untyped.upsert(["Number": "49", "Customers::City": "Kiel"], by: "Number").firstValue()

@@ -61,7 +61,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
         expect(person.fieldData.initials, "EN")
         expect(person.portalData?.phones.count ?? 0, "0")
     }
-    _ = try await contacts.edit(made.recordId, Contact.Changes(city: "Göttingen")).firstValue()
+    _ = try await contacts.edit(made.recordId, setting: Contact.Changes(city: "Göttingen")).firstValue()
     let moved = try await contacts.firstRecord { $0(.city) == "Göttingen" }.firstValue()
     expect(moved?.fieldData.address ?? "", "Emmy Noether, Göttingen")
 

@@ -98,7 +98,7 @@ enum CopiesSuite: Suite {
         run?.cancel()
         followed = changes()
         try await look("resumed") { run = copy.follow(followed) }
-        _ = try await others.edit(recordCount / 2, ["Notes": "Repaired"]).firstValue()
+        _ = try await others.edit(recordCount / 2, setting: ["Notes": "Repaired"]).firstValue()
         try await look("edit") { followed.refresh() }
         _ = try await others.delete(recordCount / 3).firstValue()
         try await look("deletion") { followed.refresh() }
