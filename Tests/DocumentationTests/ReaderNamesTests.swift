@@ -254,7 +254,7 @@ import Testing
                 try await contacts.database.server.getDatabaseNames().firstValue(),
                 try await contacts.database.server.validateSession(credentials: contacts.database.credentials)
                     .firstValue(),
-                try await contacts.database.withSession {
+                try await contacts.database.withSessionPublisher {
                     $0.setGlobalFields(globalFields: ["Contacts::gFilter": "a"])
                 }.firstValue(),
             ]

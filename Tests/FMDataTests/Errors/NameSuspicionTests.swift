@@ -179,7 +179,7 @@ import Testing
 
     @Test func oneSessionIsEnoughAlsoWhenItIsPinned() async throws {
         try await World.run { world in
-            let error = await world.database.withSession { pinned in
+            let error = await world.database.withSessionPublisher { pinned in
                 pinned.addLayout("Contcts").getRecords().returnAs(FieldData.self)
             }
             .awaitSingleResult().failure

@@ -274,7 +274,7 @@ import Testing
             _ = try await server.getProductInfo().firstValue()
             _ = try await database.getScriptNames().firstValue()
             _ = try await database.addLayout("Countries").getLayoutMetadata().firstValue()
-            _ = try await server.databases[0].tagged("b").withSession { pinned in
+            _ = try await server.databases[0].tagged("b").withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "x"])
             }
             .firstValue()

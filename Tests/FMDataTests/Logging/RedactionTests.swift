@@ -219,7 +219,7 @@ import Testing
                 .eraseToAnyPublisher()
         )
         await fail(database.setGlobalFields(globalFields: ["Contacts::gNone": secret]))
-        await fail(database.withSession { $0.setGlobalFields(globalFields: ["Contacts::gNone": secret]) })
+        await fail(database.withSessionPublisher { $0.setGlobalFields(globalFields: ["Contacts::gNone": secret]) })
         await fail(contacts.executeScript(script: "None", scriptParam: secret))
         await fail(contacts.executeScript(script: "None", parameter: .confidential(secret)))
         await fail(

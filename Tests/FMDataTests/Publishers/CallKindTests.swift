@@ -219,8 +219,8 @@ extension CallKindTests.Sample {
         Self(.one, "getLayoutNames", "layoutNames") { $0.getLayoutNames() },
         Self(.one, "getScriptNames", "scriptNames") { $0.getScriptNames() },
         Self(.one, "setGlobalFields") { $0.setGlobalFields(globalFields: ["Contacts::gFilter": "a"]) },
-        Self(.work, "withSession") { database -> AnyPublisher<Int, FMRest.APIError> in
-            database.withSession { _ -> AnyPublisher<Int, FMRest.APIError> in
+        Self(.work, "withSessionPublisher") { database -> AnyPublisher<Int, FMRest.APIError> in
+            database.withSessionPublisher { _ -> AnyPublisher<Int, FMRest.APIError> in
                 [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
             }
         },

@@ -27,7 +27,7 @@ import Testing
             try expectSilence(database.validateSession(), in: world)
             try expectSilence(database.setGlobalFields(globalFields: ["Contacts::gFilter": "a"]), in: world)
             try expectSilence(database.login(credentials: Credentials(user: "a", password: "b")), in: world)
-            try expectSilence(database.withSession { $0.getScriptNames() }, in: world)
+            try expectSilence(database.withSessionPublisher { $0.getScriptNames() }, in: world)
             try expectSilence(contacts.getLayoutMetadata(), in: world)
             try expectSilence(contacts.getRecords().returnAs(FieldData.self), in: world)
             try expectSilence(contacts.getRecordById(recordId: 1).returnAs(FieldData.self), in: world)

@@ -364,8 +364,10 @@ import Testing
         try await run { still in
             still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord)
             let call = Call<DataAPI.EditRecordResponse>()
-            still.database.retrying(Self.policy).withSession { pinned in self.edit(pinned.addLayout("Contacts")) }
-                .subscribe(call)
+            still.database.retrying(Self.policy).withSessionPublisher { pinned in
+                self.edit(pinned.addLayout("Contacts"))
+            }
+            .subscribe(call)
             await still.pass(1)
             await call.completion()
             expectNoDifference(call.values.count, 1)

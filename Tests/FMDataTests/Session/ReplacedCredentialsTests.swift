@@ -136,7 +136,7 @@ import Testing
 
     @Test func whatIsSharedIsSharedWithTheNewAccountNoMore() async throws {
         try await Shop.run { database, sandbox in
-            let shared = database.found.shared()
+            let shared = database.found.coalescingReads()
             sandbox.inject(.holdAnswer, on: .find, count: 2)
             let hers = (0..<3).map { _ in Numbers() }
             func ask(_ subscriber: Numbers) {
@@ -380,7 +380,7 @@ import Testing
                 for reader in 0..<4 {
                     group.addTask {
                         for _ in 0..<10 {
-                            let all = reader.isMultiple(of: 2) ? database.found.shared() : database.found
+                            let all = reader.isMultiple(of: 2) ? database.found.coalescingReads() : database.found
                             let answer = await all.all(pageSize: 2, isolation: nil).map(\.fieldData.number)
                                 .collect().eraseToAnyPublisher().awaitSingleResult()
                             switch answer {

@@ -75,7 +75,7 @@ import Testing
 
     @Test func globalsAreSeenInsideAndNowhereElse() async throws {
         try await World.run { world in
-            let inside = try await world.database.withSession { pinned in
+            let inside = try await world.database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
                     .flatMap { _ in self.read(pinned) }
                     .eraseToAnyPublisher()
@@ -93,7 +93,7 @@ import Testing
             _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
             // Work that needs a session of its own gets one, and the global fields stay where they are.
-            let inside = try await world.database.withSession { self.read($0) }.firstValue()
+            let inside = try await world.database.withSessionPublisher { self.read($0) }.firstValue()
             expectNoDifference(inside?["gFilter"], "")
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
         }
@@ -102,7 +102,7 @@ import Testing
     @Test func workThatNeedsTheOnlySessionIsRefusedWhileThatHoldsGlobals() async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 1 }) { world in
             _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
-            let error = await world.database.withSession { self.read($0) }.awaitSingleResult().failure
+            let error = await world.database.withSessionPublisher { self.read($0) }.awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             #expect(error?.hint?.contains("maximumSessions") == true)
             let seen = try await read(world.database).firstValue()
@@ -111,7 +111,7 @@ import Testing
             // The globals ended with their session, so no session is reserved any more.
             world.sandbox.expireSessions()
             _ = try await read(world.database).firstValue()
-            let inside = try await world.database.withSession { self.read($0) }.firstValue()
+            let inside = try await world.database.withSessionPublisher { self.read($0) }.firstValue()
             expectNoDifference(inside?["gFilter"], "")
         }
     }
@@ -130,7 +130,7 @@ import Testing
     @Test func aLostPinnedSessionIsNotReplaced() async throws {
         try await World.run { world in
             let sandbox = world.sandbox
-            let error = await world.database.withSession { pinned in
+            let error = await world.database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
                     .handleEvents(receiveOutput: { _ in sandbox.expireSessions() })
                     .flatMap { _ in self.read(pinned) }

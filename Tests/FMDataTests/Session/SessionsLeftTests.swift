@@ -90,7 +90,7 @@ import Testing
     @Test func afterPinnedWorkThatWasCancelled() async throws {
         try await World.run { world in
             let subscriber = TrackingSubscriber<Int, FMRest.APIError>()
-            world.database.withSession { pinned in
+            world.database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
                     .map { _ in 1 }
                     .append(Empty<Int, FMRest.APIError>(completeImmediately: false))

@@ -161,7 +161,7 @@ import Testing
 
     @Test func globalsBelongToAPinnedSession() async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 2 }) { world in
-            let seen = world.database.withSession { pinned in
+            let seen = world.database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
                     .flatMap { _ in
                         pinned.addLayout("Contacts").getRecords(recordQuery: RecordQuery(limit: 1))

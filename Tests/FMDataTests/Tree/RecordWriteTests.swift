@@ -18,7 +18,7 @@ import Testing
             _ = try await contacts.duplicateRecord(recordId: 1).firstValue()
             _ = try await contacts.findRecords(query: FindQuery(query: [["Name": "*"]])).returnAs(FieldData.self)
                 .firstValue()
-            _ = try await world.database.withSession { pinned in
+            _ = try await world.database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "x"])
             }.firstValue()
             expectNoDifference(world.sandbox.counters.strayRequests, 0)

@@ -238,7 +238,7 @@ import Testing
     @Test func aScriptsOwnErrorIsNoLossOfThePinnedSession() async throws {
         try await World.run { world in
             for code in ["112", "952"] {
-                let error = await world.database.withSession { pinned in
+                let error = await world.database.withSessionPublisher { pinned in
                     pinned.addLayout("Contacts").executeScript(script: "Echo")
                         .flatMap { _ in
                             pinned.addLayout("Contacts").executeScript(script: "Fail With", scriptParam: code)

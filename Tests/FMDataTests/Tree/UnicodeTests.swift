@@ -58,7 +58,7 @@ import Testing
                 expectSame([along.scriptResponse?.scriptResultPreRequest ?? ""], [value])
             }
             let globals = ["\(table)::gGlobal": values[0]]
-            _ = try await database.withSession { $0.setGlobalFields(globalFields: globals) }.firstValue()
+            _ = try await database.withSessionPublisher { $0.setGlobalFields(globalFields: globals) }.firstValue()
             let missing = await target.editRecord(record: EditRecord(editRecord: ["\(field)y": ""]), recordId: 1)
                 .awaitSingleResult().failure
             expectSame(missing?.fields ?? [], ["\(field)y"])

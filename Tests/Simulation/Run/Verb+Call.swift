@@ -111,7 +111,7 @@ extension Verb {
         case .setGlobals:
             return database.setGlobalFields(globalFields: ["Rows::Global": "g\(id)"]).seen { _ in .nothing }
         case .pinned:
-            return database.withSession { pinned in
+            return database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Rows::Global": "p\(id)"])
                     .flatMap(maxPublishers: .max(1)) { _ in
                         pinned.addLayout(HostPlan.layout).executeScript(script: "Global").seen {
@@ -159,7 +159,7 @@ extension Verb {
                 .eraseToAnyPublisher()
                 .seen { joined in joined.child.map(Seen.init) ?? .nothing }
         case .shared:
-            return rows.shared().record(record).seen(Seen.init)
+            return rows.coalescingReads().record(record).seen(Seen.init)
         case .save:
             return rows.update(record) { $0.note = HostPlan.secret + "w" }.seen { _ in .nothing }
         case .upsert:
