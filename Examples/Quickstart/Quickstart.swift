@@ -100,7 +100,7 @@ struct Quickstart {
     func meetAnError() async {
         headline("What an error looks like")
         do {
-            _ = try await zones.record(999_999).firstValue()
+            _ = try await zones.record(id: 999_999).firstValue()
         } catch FileMakerErrorCode.recordMissing {
             print("There is no record 999999 (FileMaker code 101)")
         } catch {

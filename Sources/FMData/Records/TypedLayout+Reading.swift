@@ -18,7 +18,7 @@ extension DataAPI.TypedLayout {
 
     /// One record by its record id.
     ///
-    ///     people.record(17)
+    ///     people.record(id: 17)
     ///
     /// Fails with FileMaker code 101 if there is no such record.
     ///
@@ -31,11 +31,11 @@ extension DataAPI.TypedLayout {
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func record(
-        _ recordId: some DataAPI.RecordIdentifier,
+        id recordId: some DataAPI.RecordIdentifier,
         portals: [DataAPI.PortalRequest]? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record, FMRest.APIError> {
-        recordResponse(recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
+        recordResponse(id: recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
             .tryMap { response in
                 guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
                 return record
@@ -46,9 +46,9 @@ extension DataAPI.TypedLayout {
 
     /// One record by its record id, with the rest of the answer: script results and messages.
     ///
-    ///     orders.recordResponse(17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
+    ///     orders.recordResponse(id: 17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
     ///
-    /// The value's `data` has one element; see ``Layout/getRecordById(recordId:recordQuery:isolation:)``.
+    /// The value's `data` has one element; see ``Layout/record(id:query:isolation:)``.
     ///
     /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
@@ -59,17 +59,13 @@ extension DataAPI.TypedLayout {
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func recordResponse(
-        _ recordId: some DataAPI.RecordIdentifier,
+        id recordId: some DataAPI.RecordIdentifier,
         _ options: DataAPI.ReadOptions,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, R.Portals>, FMRest.APIError> {
         var options = options
         options.portal = options.portal ?? allRecords.options.portal
-        return layout.getRecordById(
-            recordId: recordId,
-            recordQuery: DataAPI.RecordQuery(options),
-            isolation: isolation
-        )
+        return layout.record(id: recordId, query: DataAPI.RecordQuery(options), isolation: isolation)
     }
 
     var server: DataAPI.Server { layout.database.server }

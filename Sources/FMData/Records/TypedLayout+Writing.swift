@@ -99,31 +99,4 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         layout.deleteRecord(recordId: recordId, scriptQuery: script, isolation: isolation)
     }
-
-    /// Sets global fields in one session of the server, and publishes an empty value; see
-    /// ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func globals(
-        _ globals: [String: String],
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        layout.database.setGlobalFields(globalFields: globals, isolation: isolation)
-    }
-
-    /// Runs a script with this layout as its context; see ``DataAPI/Layout/executeScript(script:parameter:isolation:)``
-    /// for parameters that are values or secrets.
-    ///
-    ///     people.script("Count visits", "2026")
-    ///
-    /// Publishes the script's result and error.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func script(
-        _ name: String,
-        _ parameter: String? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        layout.executeScript(script: name, scriptParam: parameter, isolation: isolation)
-    }
 }

@@ -67,7 +67,8 @@ extension DataAPI.Calling {
     ///     $0.firstByte = .seconds(1800)                           // the script takes its time
     ///     $0.total = nil
     /// }
-    /// print(try await nightly.script("Echo", "done").firstValue().scriptResult ?? "")      // done
+    /// let echo = nightly.layout.runScript("Echo", parameter: "done")
+    /// print(try await echo.firstValue().scriptResult ?? "")       // done
     /// ```
     ///
     /// With these limits, ``DataAPI/Database/withSession(isolation:_:)`` waits that long for its session, and each call
@@ -110,9 +111,9 @@ extension DataAPI.Calling {
     /// A read that is equal to one under way gets the same answer, or the same failure, and sends nothing. A read that
     /// begins after the answer sends a request of its own: nothing is kept. Cancelling one subscription leaves the
     /// others their answer; cancelling the last one ends the request on the wire. Two reads are equal when they come
-    /// from the same database object (and, in ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask for
-    /// the same in the same types, and have the same time limits and tag. The time and the logger are those of the read
-    /// that came first.
+    /// from the same database object (and, in ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask
+    /// for the same in the same types, and have the same time limits and tag. The time and the logger are those of the
+    /// read that came first.
     ///
     /// Writes and scripts are never coalesced, and neither are reads that run scripts, streams of records and contents
     /// of containers. A read that begins after a write through the same database was answered does not get an answer

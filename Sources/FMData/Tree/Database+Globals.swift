@@ -4,7 +4,7 @@ extension DataAPI.Database {
     /// Sets global fields, in one session.
     ///
     ///     database.withSessionPublisher { pinned in
-    ///         pinned.setGlobalFields(globalFields: ["Orders::gYear": "2024"])
+    ///         pinned.setGlobals(["Orders::gYear": "2024"])
     ///             .flatMap { _ in
     ///                 pinned.addLayout(Layouts.orders).findRecords(query: ofThatYear).returnAs(Order.self)
     ///             }
@@ -23,17 +23,18 @@ extension DataAPI.Database {
     /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - globalFields: values by qualified name, `"Table::Field"` or `"Table::Field(2)"`. The fields need not be on a
-    ///     layout. A name without its table fails with ``FMRest/APIError/Code/invalidRequest``.
+    ///   - globals: values by qualified name, `"Table::Field"` or `"Table::Field(2)"`. The fields need not be on a
+    ///     layout. A name without its table fails with ``FMRest/APIError/Code/invalidRequest``. Generated types have a
+    ///     `Globals` whose `globalFields` are these values (<doc:Models>).
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Set global field values", `PATCH …/globals`.
-    public func setGlobalFields(
-        globalFields: [String: String],
+    public func setGlobals(
+        _ globals: [String: String],
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         perform {
-            try .setGlobals(globalFields, in: self.name)
+            try .setGlobals(globals, in: self.name)
         } exchange: { request, token in
             self.server.exchange(request, token: token)
                 .handleEvents(receiveOutput: { _ in self.stay(inSessionOf: token) })

@@ -135,7 +135,7 @@ extension DataAPI.Database {
     ///
     /// ```swift
     /// let london = database.withSessionPublisher { pinned in
-    ///     pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "London"])
+    ///     pinned.setGlobals(["Contacts::gFilter": "London"])
     ///         .flatMap { _ in pinned.addLayout("Contacts").of(FieldData.self).firstRecord() }
     ///         .eraseToAnyPublisher()
     /// }
@@ -173,7 +173,7 @@ extension DataAPI.Database {
     ///
     /// ```swift
     /// let paris = try await database.withSession { pinned in
-    ///     try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Paris"]).firstValue()
+    ///     try await pinned.setGlobals(["Contacts::gFilter": "Paris"]).firstValue()
     ///     return try await pinned.addLayout("Contacts").of(FieldData.self).firstRecord()
     ///         .firstValue()?.fieldData["gFilter"]
     /// }
@@ -181,9 +181,10 @@ extension DataAPI.Database {
     /// ```
     ///
     /// ``withSessionPublisher(isolation:_:)`` does the same for a publisher. A session is leased, after a login if need
-    /// be, and logged out when the work has returned or thrown; the call returns or throws the same. Cancelling the task ends the wait for the session, and in the work the calls that
-    /// are under way: both throw `CancellationError`. A lost session is not replaced, since its globals are lost with
-    /// it: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
+    /// be, and logged out when the work has returned or thrown; the call returns or throws the same. Cancelling the
+    /// task ends the wait for the session, and in the work the calls that are under way: both throw
+    /// `CancellationError`. A lost session is not replaced, since its globals are lost with it: the work's calls fail
+    /// with ``FMRest/APIError/Code/sessionLost``.
     ///
     /// - Parameters:
     ///   - isolation: where the work runs; leave it out.

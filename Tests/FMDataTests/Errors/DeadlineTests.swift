@@ -169,7 +169,7 @@ import Testing
     @Test func aLongScriptHasALimitOfItsOwn() async throws {
         try await Self.silentHost { host in
             let error = await host.layout.timeouts { $0.firstByte = Self.short }
-                .executeScript(script: "Long").awaitSingleResult().failure
+                .runScript("Long").awaitSingleResult().failure
             expectNoDifference(error?.outcomeIsUnknown, true)
             #expect(error?.reason.contains("the limit was timeouts.firstByte, 0.03 seconds") == true, "\(error as Any)")
         }

@@ -181,7 +181,7 @@ import Testing
             let people = world.database.layout(Person.self).cached(for: .seconds(3_600))
             let other = stranger(world)
             // A draft of a record that was read before.
-            _ = try await people.record(1).firstValue()
+            _ = try await people.record(id: 1).firstValue()
             _ = try await other.layout(Person.self).edit(1, setting: [.city: "Oslo"]).firstValue()
             _ = try await people.update(1) { $0.city = "Bergen" }.firstValue()
             // The record's key is changed by another client. The first upsert read the record and had nothing to write;

@@ -125,10 +125,10 @@ import Testing
             let record = try #require(try await people.firstRecord { $0(.name) == "Ada Lovelace" }.firstValue())
             world.sandbox.inject(.holdAnswer, on: .getRecord)
             let before = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record, FMRest.APIError>()
-            people.record(record.id, isolation: nil).subscribe(before)
+            people.record(id: record.id, isolation: nil).subscribe(before)
             await world.sandbox.untilAnswersHeld()
             _ = try await people.edit(record.id, setting: ["Name": "Ada King"]).firstValue()
-            let after = try await people.record(record.id).firstValue()
+            let after = try await people.record(id: record.id).firstValue()
             expectNoDifference(after.fieldData.name, "Ada King")
             world.sandbox.releaseAnswers()
             await before.completion()
@@ -142,7 +142,7 @@ import Testing
             let made = (0..<3).map { _ in TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>() }
             for subscriber in made { people.create(Person(name: "New")).subscribe(subscriber) }
             let echoes = (0..<3).map { _ in TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>() }
-            for subscriber in echoes { people.script("Echo", "1").subscribe(subscriber) }
+            for subscriber in echoes { people.layout.runScript("Echo", parameter: "1").subscribe(subscriber) }
             for subscriber in made { await subscriber.completion() }
             for subscriber in echoes { await subscriber.completion() }
             expectNoDifference(Set(made.flatMap(\.values).map(\.recordId)).count, 3)
@@ -159,7 +159,7 @@ import Testing
             people.firstRecord(isolation: nil) { $0(.name) == "Ada Lovelace" }.subscribe(outside)
             await world.sandbox.untilAnswersHeld()
             let inside = try await world.database.withSession { pinned in
-                try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
+                try await pinned.setGlobals(["Contacts::gFilter": "mine"]).firstValue()
                 return try await pinned.layout(FilteredPerson.self).coalescingReads().firstRecord {
                     $0(.name) == "Ada Lovelace"
                 }

@@ -53,7 +53,7 @@ import Testing
         try await World.run { world in
             let day = try #require(FMDate(year: 2026, month: 11, day: 25))
             _ = try await people(world).edit(1, setting: [.city: "Oslo", .joined: day, .balance: nil]).firstValue()
-            let ada = try await people(world).record(1).firstValue()
+            let ada = try await people(world).record(id: 1).firstValue()
             expectNoDifference(ada.name, "Ada Lovelace")
             expectNoDifference(ada.city, "Oslo")
             expectNoDifference(ada.joined, day)
@@ -130,7 +130,7 @@ import Testing
             let new = Person.Portals(phones: [Person.Phone(number: "+47 1")])
             _ = try await people.edit(ada.recordId, setting: [.city: "Oslo"], portals: new, deleteRelated: [last])
                 .firstValue()
-            let left = try await people.record(ada.recordId).firstValue()
+            let left = try await people.record(id: ada.recordId).firstValue()
             expectNoDifference(left.portalData?.phones.map(\.number), ["+44 20 7946 0001", "+47 1"])
             expectNoDifference(left.city, "Oslo")
         }
@@ -166,26 +166,7 @@ import Testing
         expectNoDifference(DataAPI.BatchOptions(idempotencyKey: Person.CodingKeys.name).idempotencyKey, "Name")
     }
 
-    // MARK: Globals and containers
-
-    private struct Filtered: LayoutRecord {
-        static let layout = "Contacts"
-        var filter: String
-        enum CodingKeys: String, CodingKey { case filter = "gFilter" }
-    }
-
-    @Test func globalsAreQualifiedByTheirTable() async throws {
-        try await World.run { world in
-            let filter = try await world.database.withSession { pinned in
-                let layout = pinned.layout(Filtered.self)
-                _ = try await layout.globals([.filter: "Norway"], ofTable: "Contacts").firstValue()
-                return try await layout.firstRecord().firstValue()?.filter
-            }
-            expectNoDifference(filter, "Norway")
-            let unqualified = await world.database.layout(Filtered.self).globals([.filter: "x"]).awaitSingleResult()
-            expectNoDifference(unqualified.failure?.code, .invalidRequest)
-        }
-    }
+    // MARK: Containers
 
     @Test func aContainerOfOneRecordGoesUpAndDown() async throws {
         try await World.run { world in

@@ -129,7 +129,7 @@ import Testing
             expectNoDifference(page.scriptResponse?.scriptResult, "after")
             expectNoDifference(page.scriptResponse?.scriptResultPreSort, "sort")
             expectNoDifference(page.scriptResponse?.scriptResultPreRequest, "before")
-            let one = try await people(world).recordResponse(1, ReadOptions(script: Self.scripts)).firstValue()
+            let one = try await people(world).recordResponse(id: 1, ReadOptions(script: Self.scripts)).firstValue()
             expectNoDifference(one.data.map(\.fieldData.name), ["Ada Lovelace"])
             expectNoDifference(one.scriptResponse?.scriptResultPreRequest, "before")
         }

@@ -192,7 +192,7 @@ import Testing
             let error = await still.contacts.deleteRecord(recordId: 1, scriptQuery: before).awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .recordInUse)
             still.sandbox.inject(.error(FileMakerError(301)), on: .runScript)
-            let alone = await still.contacts.executeScript(script: "Echo").awaitSingleResult().failure
+            let alone = await still.contacts.runScript("Echo").awaitSingleResult().failure
             expectNoDifference(alone?.fileMakerCode, .recordInUse)
 
             // After a refused request no script runs, and a full host runs no script either, so both calls are safe to
@@ -204,7 +204,7 @@ import Testing
             await still.pass(1)
             await call.completion()
             let script = Call<DataAPI.ScriptResponse>()
-            still.contacts.executeScript(script: "Echo").subscribe(script)
+            still.contacts.runScript("Echo").subscribe(script)
             await still.pass(1)
             await script.completion()
             expectNoDifference(call.values.count + script.values.count, 2)

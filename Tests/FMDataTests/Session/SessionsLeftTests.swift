@@ -91,7 +91,7 @@ import Testing
         try await World.run { world in
             let subscriber = TrackingSubscriber<Int, FMRest.APIError>()
             world.database.withSessionPublisher { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+                pinned.setGlobals(["Contacts::gFilter": "mine"])
                     .map { _ in 1 }
                     .append(Empty<Int, FMRest.APIError>(completeImmediately: false))
                     .eraseToAnyPublisher()

@@ -3,7 +3,7 @@ extension DataAPI {
     /// writes the difference.
     ///
     /// ```swift
-    /// var draft = try await people.record(1).firstValue().draft()
+    /// var draft = try await people.record(id: 1).firstValue().draft()
     /// draft.notes = "Countess"
     /// draft.balance = nil                                         // clears the field
     /// draft.portals?.phones[0].number = "555-0100"

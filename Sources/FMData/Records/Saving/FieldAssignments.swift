@@ -134,35 +134,6 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
         upsert(fields, by: key, onConflict: onConflict, isolation: isolation)
     }
-
-    /// Sets global fields for the work of one session: of the layout's own table, or of another table that is part of
-    /// the key's name. See ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
-    ///
-    ///     invoices.globals([.year: "2026"], ofTable: "Invoices")
-    ///
-    /// Publishes an empty value.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    /// - Parameters:
-    ///   - globals: the fields, with their values.
-    ///   - table: the table occurrence of fields whose names have none. `nil`, the default, means the layout's table if
-    ///     the host has returned it (``Layout/table``); otherwise a name without a table fails with
-    ///     ``FMRest/APIError/Code/invalidRequest``.
-    ///   - isolation: the actor on which values arrive; leave it out.
-    @_disfavoredOverload
-    public func globals(
-        _ globals: KeyValuePairs<R.CodingKeys, String>,
-        ofTable table: String? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        var values: [String: String] = [:]
-        for (key, value) in globals {
-            let name = key.stringValue
-            let owner = name.contains("::") ? nil : table ?? layout.table
-            values[owner.map { "\($0)::\(name)" } ?? name] = value
-        }
-        return layout.database.setGlobalFields(globalFields: values, isolation: isolation)
-    }
 }
 
 extension DataAPI.FoundSet {

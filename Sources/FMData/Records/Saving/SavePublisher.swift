@@ -128,7 +128,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     }
 
     private func read() throws {
-        follow(layout.record(try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
+        follow(layout.record(id: try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
             switch result {
             case .success(let record):
                 self.lastRead = record

@@ -93,7 +93,7 @@ import Testing
         try await Self.run(count: 3) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
             var drafts: [DataAPI.Draft<Member>] = []
-            for recordId in 1...3 { drafts.append(try await people.record(recordId).firstValue().draft()) }
+            for recordId in 1...3 { drafts.append(try await people.record(id: recordId).firstValue().draft()) }
             drafts[0].city = "Bath"
             drafts[2].city = "Rome"
             // Another client changes the third record first.

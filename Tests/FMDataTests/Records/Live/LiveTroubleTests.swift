@@ -756,7 +756,7 @@ import Testing
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
             harbour.sandbox.inject(.holdAnswer, on: .getRecord)
-            async let record = harbour.ships.record(1).firstValue()
+            async let record = harbour.ships.record(id: 1).firstValue()
             await harbour.sandbox.untilAnswersHeld()
             query.refresh()
             await until { !query.isAtRest }

@@ -109,7 +109,7 @@ import Testing
         let ways: [(DataAPI.Layout) -> AnyPublisher<Void, FMRest.APIError>] = [
             { $0.getRecords().returnAs(OldCountry.self).map { _ in }.eraseToAnyPublisher() },
             { $0.records(OldCountry.self).collect().map { _ in }.eraseToAnyPublisher() },
-            { $0.getRecordById(recordId: 1).returnAs(OldCountry.self).map { _ in }.eraseToAnyPublisher() },
+            { $0.record(id: 1).returnAs(OldCountry.self).map { _ in }.eraseToAnyPublisher() },
             {
                 $0.findRecords(query: FindQuery(query: [["Code": "NZ"]])).returnAs(OldCountry.self).map { _ in }
                     .eraseToAnyPublisher()

@@ -63,7 +63,7 @@ import Testing
     @Test func whatIsNotSetIsFileMakers() async throws {
         try await run { people in
             let made = try await people.create(Person.Changes(name: "Mary", balance: 3)).firstValue()
-            let mary = try await people.record(made.recordId).firstValue().fieldData
+            let mary = try await people.record(id: made.recordId).firstValue().fieldData
             // FileMaker enters an id by itself.
             let id = try #require(mary.id)
             expectNoDifference(mary, Person(id: id, name: "Mary", city: "", balance: 3))
@@ -79,7 +79,7 @@ import Testing
             #expect(edited.modId > ada.modId)
             var moved = ada.fieldData
             moved.city = "Paris"
-            let now = try await people.record(ada.recordId).firstValue().fieldData
+            let now = try await people.record(id: ada.recordId).firstValue().fieldData
             expectNoDifference(now, moved)
 
             let late = await people.edit(ada.recordId, setting: Person.Changes(city: "Rome"), modId: ada.modId)
@@ -92,7 +92,7 @@ import Testing
     @Test func whatIsSetToNilIsEmptied() async throws {
         try await run { people in
             _ = try await people.edit(1, setting: Person.Changes(city: "", balance: .some(nil))).firstValue()
-            let ada = try await people.record(1).firstValue().fieldData
+            let ada = try await people.record(id: 1).firstValue().fieldData
             expectNoDifference(ada, Person(id: 1, name: "Ada Lovelace", city: "", balance: nil))
         }
     }
@@ -103,7 +103,7 @@ import Testing
                 Person.Changes(name: "Mary"),
                 portals: .init(phones: [Person.Phone(number: "1")])
             ).firstValue()
-            let row = try await people.record(made.recordId).firstValue().portalData?.phones.first
+            let row = try await people.record(id: made.recordId).firstValue().portalData?.phones.first
             let phone = try #require(row)
             _ = try await people.edit(
                 made.recordId,
@@ -112,7 +112,7 @@ import Testing
                     Person.Phone(recordId: phone.recordId, number: "2"), Person.Phone(number: "3"),
                 ])
             ).firstValue()
-            let rows = try await people.record(made.recordId).firstValue().portalData?.phones
+            let rows = try await people.record(id: made.recordId).firstValue().portalData?.phones
             expectNoDifference(rows?.map(\.number), ["2", "3"])
         }
     }

@@ -12,7 +12,7 @@ import Testing
     private typealias Saved = TrackingSubscriber<DataAPI.Saved<PlainContact>, FMRest.APIError>
 
     private func changed(_ people: DataAPI.TypedLayout<PlainContact>) async throws -> DataAPI.Draft<PlainContact> {
-        var draft = try await people.record(1).firstValue().draft()
+        var draft = try await people.record(id: 1).firstValue().draft()
         draft.city = "Paris"
         return draft
     }

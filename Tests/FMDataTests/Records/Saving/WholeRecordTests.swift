@@ -204,7 +204,7 @@ import Testing
         expectNoDifference(new, "new")
         let changesTheOldOne = [.upsert, .batchOfUpserts, .writing].contains(way)
         expectNoDifference(old, changesTheOldOne ? "late" : "soon")
-        let record = try await world.orders.record(1).firstValue()
+        let record = try await world.orders.record(id: 1).firstValue()
         expectNoDifference(record.fieldData.filter, "mine")
     }
 
@@ -268,7 +268,7 @@ import Testing
             let orders = world.orders
             _ = try await orders.edit(1, setting: ["Customers::City": "Rome"]).firstValue()
             expectNoDifference(world.cities, ["Rome"])
-            var draft = try await orders.record(1).firstValue().draft()
+            var draft = try await orders.record(id: 1).firstValue().draft()
             draft.customersCity = "Oslo"
             _ = try await orders.save(draft).firstValue()
             expectNoDifference(world.cities, ["Oslo"])

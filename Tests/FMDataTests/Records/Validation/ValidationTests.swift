@@ -147,7 +147,7 @@ import Testing
             expectNoDifference(edit?.invalidValues, [.init(field: "Name", rule: .required)])
             let changes = await people.edit(1, setting: Person.Changes(age: "old")).awaitSingleResult().failure
             expectNoDifference(changes?.invalidValues, [.init(field: "Age", rule: .number)])
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.name = "Adalbert"
             let save = await people.save(draft).awaitSingleResult().failure
             expectNoDifference(save?.invalidValues, [.init(field: "Name", rule: .length(atMost: 5))])

@@ -78,7 +78,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
     _ = try await people.delete(made.recordId).firstValue()
 
     let filter = try await database.withSession { pinned in
-        try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "active"]).firstValue()
+        try await pinned.setGlobals(["Contacts::gFilter": "active"]).firstValue()
         return try await pinned.layout(Contact.self).firstRecord().firstValue()?.fieldData.gFilter
     }
     expect(filter ?? "", "active")

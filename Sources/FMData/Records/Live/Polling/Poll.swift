@@ -91,7 +91,7 @@ extension DataAPI.FoundSet {
 extension DataAPI.Layout {
     func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
         let record: AnyPublisher<DataAPI.RecordResponse<NoFields, DataAPI.EmptyPortal>, FMRest.APIError> =
-            getRecordById(recordId: id, recordQuery: DataAPI.RecordQuery(portal: []), isolation: nil)
+            record(id: id, query: DataAPI.RecordQuery(portal: []), isolation: nil)
         return record.map { _ in true }
             .replaceError(of: .recordMissing, with: false)
             // The record exists, but the account may not see it any more.
@@ -165,7 +165,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
         case .entries(let name, let serial, let last):
             return entries(of: name, serial, after: last).map { Run.Answer($0, serial: serial) }.eraseToAnyPublisher()
         case .script(let name, let parameter):
-            return layout.executeScript(script: name, scriptParam: parameter, isolation: nil)
+            return layout.runScript(name, parameter: parameter.map(DataAPI.ScriptParameter.text), isolation: nil)
                 .failOnScriptError()
                 .tryMap { try Run.Answer(script: $0.scriptResult ?? "") }
                 .mapError(FMRest.APIError.init(wrapping:))

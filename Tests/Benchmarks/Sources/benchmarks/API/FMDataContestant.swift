@@ -76,7 +76,7 @@ struct FMDataContestant: APIContestant {
         _ call: APICall
     ) -> AnyPublisher<Response, FMRest.APIError> {
         switch call {
-        case .record: layout.getRecordById(recordId: 1)
+        case .record: layout.record(id: 1)
         case .thousand: layout.getRecords(recordQuery: RecordQuery(limit: call.recordCount))
         }
     }

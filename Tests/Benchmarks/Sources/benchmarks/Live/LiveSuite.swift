@@ -155,7 +155,7 @@ enum LiveSuite: Suite {
             var times: [Double] = []
             for round in 1...400 {
                 let start = ContinuousClock.now
-                _ = try await vessels.record(1 + round % 1_000).firstValue()
+                _ = try await vessels.record(id: 1 + round % 1_000).firstValue()
                 times.append((ContinuousClock.now - start) / .milliseconds(1))
             }
             times.sort()
