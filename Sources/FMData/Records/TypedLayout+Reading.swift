@@ -41,7 +41,7 @@ extension DataAPI.TypedLayout {
                 return record
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .delivered(on: isolation, by: layout.database)
+            .delivered(on: isolation, by: database)
     }
 
     /// One record by its record id, with the rest of the answer: script results and messages.

@@ -36,7 +36,7 @@ extension DataAPI.TypedLayout {
                 one.layout.database.perform { try .create(in: one.layout, record: record, carrying: whole) }
             }
         }
-        return create.delivered(on: isolation, by: layout.database, mayHaveWritten: true)
+        return create.delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Changes the given fields of a record, and no others.

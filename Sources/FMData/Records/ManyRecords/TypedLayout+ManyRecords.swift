@@ -58,7 +58,7 @@ extension DataAPI.TypedLayout {
                 }
                 .eraseToAnyPublisher()
         }
-        .delivered(on: isolation, by: layout.database)
+        .delivered(on: isolation, by: database)
     }
 }
 

@@ -54,7 +54,7 @@ extension DataAPI.TypedLayout {
             save.refreshes = refreshing
             save.script = script
         }
-        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Reads a record, changes it and writes the differences.
@@ -98,7 +98,7 @@ extension DataAPI.TypedLayout {
             save.refreshes = refreshing
             save.script = script
         }
-        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     func saving(
