@@ -240,6 +240,7 @@ extension CallKindTests.Sample {
     private static let ofTypedLayouts: [Self] = [
         Self(.one, "create") { $0.people.create([.name: "Zoe"]) },
         Self(.one, "edit") { $0.people.edit(1, setting: [.city: "Oslo"]) },
+        Self(.one, "update") { $0.people.update(1) { $0.city = "Oslo" } },
         Self(.one, "upsert") { $0.people.upsert([.name: "Zoe"], by: .name) },
         Self(.one, "duplicate") { $0.people.duplicate(2) },
         Self(.one, "delete") { $0.people.delete(2) },
