@@ -64,7 +64,7 @@ struct Containers {
 
     /// A record has the URL of the content, which is valid as long as the session.
     private func saveAsAFile(from recordId: Int) async throws {
-        let record = try await layout.getRecordById(recordId: recordId).returnAs(FieldData.self).firstValue().data[0]
+        let record = try await layout.record(id: recordId).returnAs(FieldData.self).firstValue().data[0]
         let reference = DataAPI.ContainerReference(record.fieldData[place.containerField]?.text ?? "")
         let folder = FileManager.default.temporaryDirectory
         let path = folder.appendingPathComponent("fmdata-example-\(UUID().uuidString).bmp").path

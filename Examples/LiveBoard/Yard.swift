@@ -25,8 +25,8 @@ enum Yard {
             case "insert":
                 let ship = Ship(name: "Fram", berth: "3", state: "in port")
                 _ = try await ships(0, "Oslo").create(ship).firstValue()
-            case "update": _ = try await ships(1, "Rome").edit(1) { $0.berth = "9" }.firstValue()
-            case "leave": _ = try await ships(0, "Bergen").edit(1) { $0.state = "at sea" }.firstValue()
+            case "update": _ = try await ships(1, "Rome").update(1) { $0.berth = "9" }.firstValue()
+            case "leave": _ = try await ships(0, "Bergen").update(1) { $0.state = "at sea" }.firstValue()
             case "delete": _ = try await ships(1, "Naples").delete(1).firstValue()
             case "stop": await sandboxes[1].stop()
             default: break

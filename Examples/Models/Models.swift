@@ -49,15 +49,15 @@ struct Models {
 
         // Sets the city, empties the balance, and leaves everything else unchanged.
         let changes = Contact.Changes(city: "Paris", balance: .some(nil))
-        _ = try await contacts.edit(ada.recordId, changes, modId: ada.modId).firstValue()
-        let moved = try await contacts.record(ada.recordId).firstValue().fieldData
+        _ = try await contacts.edit(ada.recordId, setting: changes, modId: ada.modId).firstValue()
+        let moved = try await contacts.record(id: ada.recordId).firstValue().fieldData
         print(
             "\(moved.label), balance \(moved.balance?.description ?? "empty"), status \(moved.status?.rawValue ?? "")"
         )
 
         let created = try await contacts.create(Contact.Changes(name: "Mary", nicknames: [2: "Queen of Science"]))
             .firstValue()
-        let mary = try await contacts.record(created.recordId).firstValue().fieldData
+        let mary = try await contacts.record(id: created.recordId).firstValue().fieldData
         print("\(mary.greeting), number \(mary.id ?? 0)")
     }
 
@@ -82,7 +82,7 @@ struct Models {
         let tea = ship.portalData?.schiffe.first
         _ = try await ships.edit(
             ship.recordId,
-            Schiffe.Changes(
+            setting: Schiffe.Changes(
                 ausrüstung: ship.fieldData.ausrüstung + [.init(rawValue: "Netz")],
                 messwert: [3: 3, 2: nil]
             ),
@@ -91,14 +91,14 @@ struct Models {
                 .init(recordIdField: "L-19", name: "Kakao"),
             ])
         ).firstValue()
-        let after = try await ships.record(ship.recordId).firstValue()
+        let after = try await ships.record(id: ship.recordId).firstValue()
         print("Measured: \(texts(after.fieldData.messwert))")
         print("On board: \(after.fieldData.ausrüstung.map(\.rawValue).joined(separator: ", "))")
         print("Cargo: \((after.portalData?.schiffe ?? []).map { "\($0.name) \($0.gewicht?.description ?? "?")" })")
 
         let year = Schiffe.Globals(gJahr: 2026)
-        _ = try await ships.globals(year.globalFields).firstValue()
-        let inThatSession = try await ships.record(ship.recordId).firstValue().fieldData
+        _ = try await ships.layout.database.setGlobals(year.globalFields).firstValue()
+        let inThatSession = try await ships.record(id: ship.recordId).firstValue().fieldData
         print("Year: \(inThatSession.gJahr ?? 0)")
     }
 
@@ -109,7 +109,7 @@ struct Models {
         _ contacts: DataAPI.TypedLayout<Contact>
     ) async throws {
         headline("Crews of two databases")
-        let mates = contacts.allRecords.lenient
+        let mates = contacts.lenient
         let crews = ships.sorted(by: .name).all().joiningOne(mates, on: { $0._2ndMate }, equals: .name)
         for try await crew in crews.values {
             switch crew.child?.result() {

@@ -81,11 +81,11 @@ struct Quickstart {
         let created = try await contacts.create(mary).firstValue()
         print("Created record \(created.recordId), version \(created.modId ?? 0)")
 
-        let edited = try await contacts.edit(created.recordId) { $0.city = "London" }.firstValue()
+        let edited = try await contacts.update(created.recordId) { $0.city = "London" }.firstValue()
         print("Edited it, now version \(edited.modId), by sending \(edited.sentFields)")
 
         // The version from before the edit is outdated: the server rejects the edit, and nothing is overwritten.
-        let conflict = await contacts.edit(created.recordId, ["City": "Florence"], modId: created.modId)
+        let conflict = await contacts.edit(created.recordId, setting: ["City": "Florence"], modId: created.modId)
             .awaitSingleResult()
         if case .failure(let error) = conflict { print("A second edit of version \(created.modId ?? 0): \(error)") }
 
@@ -100,7 +100,7 @@ struct Quickstart {
     func meetAnError() async {
         headline("What an error looks like")
         do {
-            _ = try await zones.record(999_999).firstValue()
+            _ = try await zones.record(id: 999_999).firstValue()
         } catch FileMakerErrorCode.recordMissing {
             print("There is no record 999999 (FileMaker code 101)")
         } catch {

@@ -136,7 +136,7 @@ extension DataAPI.Database {
             .eraseToAnyPublisher()
         }
         let age = calls.options.cacheTime
-        guard publishesOneValue, calls.options.sharesReads || age != nil,
+        guard publishesOneValue, calls.options.coalescesReads || age != nil,
             let key = SharedReads.Key(request, publishing: Value.self, in: self)
         else { return answer() }
         return tenure.reads.publisher(

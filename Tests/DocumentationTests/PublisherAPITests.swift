@@ -341,7 +341,7 @@ import Testing
 
     @Test func globalsAndValueLists() async throws {
         try await withWorld { database, _ in
-            let set: FMRest.EmptyResponse = try await database.withSession { pinned in
+            let set: FMRest.EmptyResponse = try await database.withSessionPublisher { pinned in
                 pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Kiel"])
             }.firstValue()
             expectNoDifference(set, FMRest.EmptyResponse())

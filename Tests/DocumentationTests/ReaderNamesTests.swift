@@ -38,10 +38,10 @@ import Testing
                 record: EditRecord(createRecord: ["Name": "Ada"], portalData: rows)
             ).firstValue()
             let texts =
-                try await contacts.getRecordById(recordId: made.recordId)
+                try await contacts.record(id: made.recordId)
                 .returnAs(Person.self, Portals<TextPhone>.self).firstValue().data[0].portalData?.phones ?? []
             let numbers =
-                try await contacts.getRecordById(recordId: made.recordId)
+                try await contacts.record(id: made.recordId)
                 .returnAs(Person.self, Portals<NumberPhone>.self).firstValue().data[0].portalData?.phones ?? []
             expectNoDifference(texts.map(\.recordId), numbers.map { "\($0.recordId)" })
             expectNoDifference(texts.map(\.modId), ["0", "0"])
@@ -54,7 +54,7 @@ import Testing
             // The calls accept an id in the type in which the row declares it.
             let phones = contacts.database.addLayout("Phones")
             _ = try await phones.deleteRecord(recordId: texts[0].recordId).firstValue()
-            let left = try await phones.getRecordById(recordId: texts[1].recordId).returnAs(FieldData.self).firstValue()
+            let left = try await phones.record(id: texts[1].recordId).returnAs(FieldData.self).firstValue()
             expectNoDifference(left.data[0].fieldData["Number"], "2")
             let copy = try await phones.duplicateRecord(recordId: numbers[1].recordId).firstValue()
             #expect(copy.recordId > numbers[1].recordId)
@@ -79,9 +79,8 @@ import Testing
                 recordId: "1"
             ).firstValue()
             expectNoDifference(edited.modId, 1)
-            let stale = await contacts.editRecord(Person(name: "Ada"), recordId: "1", modId: "0").awaitSingleResult()
+            let stale = await contacts.editRecord(Person(name: "Ada"), recordId: "1", modId: 0).awaitSingleResult()
             expectNoDifference(stale.error?.fileMakerCode, .modIdMismatch)
-            _ = try await contacts.getLayoutMetadata(recordId: "1").firstValue()
             let page = try await contacts.getRecords(recordQuery: RecordQuery(offset: "2", limit: "1"))
                 .returnAs(Person.self).firstValue()
             expectNoDifference(page.data.map(\.recordId), [2])
@@ -102,26 +101,21 @@ import Testing
             let file = ContainerFile(fileName: "a.txt", data: Data([65]))
             let person = Person(name: "Ada")
             let errors = [
-                await contacts.getRecordById(recordId: "secret").returnAs(Person.self).awaitSingleResult().error,
-                await contacts.editRecord(person, recordId: 1, modId: "secret").awaitSingleResult().error,
+                await contacts.record(id: "secret").returnAs(Person.self).awaitSingleResult().error,
                 await contacts.editRecord(record: EditRecord(editRecord: person, modId: "secret"), recordId: 1)
                     .awaitSingleResult().error,
                 await contacts.deleteRecord(recordId: "secret").awaitSingleResult().error,
                 await contacts.duplicateRecord(recordId: Int?.none).awaitSingleResult().error,
-                await contacts.getLayoutMetadata(recordId: "secret").awaitSingleResult().error,
                 await contacts.getRecords(recordQuery: RecordQuery(limit: "secret")).returnAs(Person.self)
                     .awaitSingleResult().error,
-                await contacts.getRecordById(recordId: 1, recordQuery: RecordQuery(offset: "secret"))
+                await contacts.record(id: 1, query: RecordQuery(offset: "secret"))
                     .returnAs(Person.self).awaitSingleResult().error,
                 await contacts.findRecords(query: FindQuery(query: [["Name": "*"]], offset: "secret"))
                     .returnAs(Person.self).awaitSingleResult().error,
                 await contacts.getRecords(
                     recordQuery: RecordQuery(portal: [PortalRequest(name: "Phones", limit: "secret")])
                 ).returnAs(Person.self).awaitSingleResult().error,
-                await contacts.uploadToContainerField(fieldName: "Photo", recordId: "secret", file: file)
-                    .awaitSingleResult().error,
-                await contacts.uploadToContainerField(fieldName: "Photo", recordId: 1, modId: "secret", file: file)
-                    .awaitSingleResult().error,
+                await contacts.uploadContainer(file, to: "Photo", recordId: "secret").awaitSingleResult().error,
             ]
             for (index, error) in errors.enumerated() {
                 expectNoDifference(error?.code, .invalidRequest, "\(index)")
@@ -150,7 +144,6 @@ import Testing
             let third = try await contacts.createRecord(
                 record: EditRecord(createRecord: ["Name": "Cleo", "Balance": 3])
             ).firstValue()
-            let fourth = try await contacts.createRecord(EditRecord(createRecord: Person(name: "Dora"))).firstValue()
             _ = try await contacts.editRecord(["City": "Kiel", "Balance": 4], recordId: second.recordId).firstValue()
             _ = try await contacts.editRecord(Person(name: "Zoe"), recordId: first.recordId, modId: first.modId)
                 .firstValue()
@@ -158,17 +151,15 @@ import Testing
                 record: EditRecord(editRecord: ["City": "Bern", "Balance": 5], modId: third.modId),
                 recordId: third.recordId
             ).firstValue()
-            _ = try await contacts.editRecord(EditRecord(editRecord: Person(name: "Eve")), recordId: fourth.recordId)
-                .firstValue()
             var read: [[FieldValue?]] = []
-            for id in [first, second, third, fourth].map(\.recordId) {
-                let record = try await contacts.getRecordById(recordId: id).returnAs(DataAPI.FieldData.self)
+            for id in [first, second, third].map(\.recordId) {
+                let record = try await contacts.record(id: id).returnAs(DataAPI.FieldData.self)
                     .firstValue()
                 read.append(["Name", "City", "Balance"].map { record.data[0].fieldData[$0] })
             }
             expectNoDifference(
                 read,
-                [["Zoe", "", ""], ["Bob", "Kiel", 4], ["Cleo", "Bern", 5], ["Eve", "", ""]]
+                [["Zoe", "", ""], ["Bob", "Kiel", 4], ["Cleo", "Bern", 5]]
             )
             let value: DataAPI.FieldValue = 3
             expectNoDifference(value.int, 3)
@@ -208,6 +199,30 @@ import Testing
         }
     }
 
+    // MARK: Records to read
+
+    struct Contact: LayoutRecord {
+        static let layout = "Contacts"
+        var name: String
+        enum CodingKeys: String, CodingKey { case name = "Name" }
+    }
+
+    /// A function of a program that takes a layout or a found set.
+    private func names(of source: some DataAPI.RecordSource<Contact>) async throws -> [String] {
+        try await source.tagged("names").sorted(by: .name).all().map(\.fieldData.name).collect().firstValue()
+    }
+
+    @Test func aFunctionTakesALayoutOrAFoundSet() async throws {
+        try await withContacts { contacts in
+            let people = contacts.database.layout(Contact.self)
+            let all = try await names(of: people)
+            let found = try await names(of: people.find { $0(.name) == "Ada Lovelace" })
+            #expect(all.count == 3 && all.contains("Ada Lovelace"))
+            expectNoDifference(found, ["Ada Lovelace"])
+            expectNoDifference(people.allRecords.allRecords, people.allRecords)
+        }
+    }
+
     // MARK: Messages
 
     @Test func everyResponseKeepsItsMessages() async throws {
@@ -221,17 +236,17 @@ import Testing
                 try await contacts.duplicateRecord(recordId: id).firstValue(),
                 try await contacts.uploadContainer(file, to: "Photo", recordId: id).firstValue(),
                 try await contacts.uploadToContainerField(fieldName: "Photo", recordId: id, file: file).firstValue(),
-                try await contacts.getRecordById(recordId: id).returnAs(Person.self).firstValue(),
-                try await contacts.executeScript(script: "Echo", scriptParam: "a").firstValue(),
-                try await contacts.executeScript(script: "Echo", parameter: .confidential("a")).firstValue(),
+                try await contacts.record(id: id).returnAs(Person.self).firstValue(),
+                try await contacts.runScript("Echo", parameter: "a").firstValue(),
+                try await contacts.runScript("Echo", parameter: .confidential("a")).firstValue(),
                 try await contacts.deleteRecord(recordId: id).firstValue(),
                 try await contacts.getLayoutMetadata().firstValue(),
                 try await contacts.database.server.getProductInfo().firstValue(),
                 try await contacts.database.server.getDatabaseNames().firstValue(),
                 try await contacts.database.server.validateSession(credentials: contacts.database.credentials)
                     .firstValue(),
-                try await contacts.database.withSession {
-                    $0.setGlobalFields(globalFields: ["Contacts::gFilter": "a"])
+                try await contacts.database.withSessionPublisher {
+                    $0.setGlobals(["Contacts::gFilter": "a"])
                 }.firstValue(),
             ]
             for response in responses {
@@ -241,7 +256,7 @@ import Testing
                     "\(type(of: response))"
                 )
             }
-            let nothing = try await contacts.executeScript(script: "Echo").firstValue()
+            let nothing = try await contacts.runScript("Echo").firstValue()
             #expect(nothing.scriptResponse != nil, "its error is 0")
             expectNoDifference(FMRest.EmptyResponse(messages: nothing.messages), FMRest.EmptyResponse())
         }

@@ -1,7 +1,7 @@
 extension FMRest.APIError {
     /// The hint for a URL that is too long. Only a script's parameter can make it that long.
     static let hintAtLength =
-        "Web servers take 2,000 to 8,000 characters. executeScript sends a .confidential parameter in a body; finds, creates, "
+        "Web servers take 2,000 to 8,000 characters. runScript sends a .confidential parameter in a body; finds, creates, "
         + "edits and duplicates send the parameters of their scripts there, too."
 
     /// Adds that hint when a web server may have refused the URL for its length: some answer only 400 or 404 then.

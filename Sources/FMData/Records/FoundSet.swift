@@ -35,7 +35,7 @@ extension DataAPI {
     }
 }
 
-extension DataAPI.FoundSet {
+extension DataAPI.RecordSource {
     /// The same records, sorted by this field too: it orders records with equal values in the fields named before.
     ///
     ///     people.sorted(by: .city).sorted(by: .joined, .descending)
@@ -52,6 +52,12 @@ extension DataAPI.FoundSet {
 
     /// The same records, sorted by these fields too.
     public func sorted(by order: [DataAPI.SortQuery]) -> DataAPI.FoundSet<R> {
+        allRecords.sortedAlso(by: order)
+    }
+}
+
+extension DataAPI.FoundSet {
+    fileprivate func sortedAlso(by order: [DataAPI.SortQuery]) -> DataAPI.FoundSet<R> {
         guard !order.isEmpty else { return self }
         return changed { $0.options.sortOrder = sort + order }
     }
@@ -61,9 +67,14 @@ extension DataAPI.FoundSet {
 
     /// The records of this found set that also match another condition.
     ///
-    ///     inLondon.where { $0(.balance) >= 18 }
-    public func `where`(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
+    ///     inLondon.filter { $0(.balance) >= 18 }
+    public func filter(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
         narrowed(to: DataAPI.Find(R.CodingKeys.self, condition))
+    }
+
+    /// The records that also match a condition, if there is one.
+    func narrowed(to condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)?) -> DataAPI.FoundSet<R> {
+        condition.map { filter($0) } ?? self
     }
 
     func narrowed(to condition: DataAPI.Find) -> DataAPI.FoundSet<R> {
@@ -84,10 +95,11 @@ extension DataAPI.FoundSet {
     ///
     ///     orders.find { $0(.open) == 1 }.scripts(ScriptQuery(script: "Mark as seen")).page(limit: 20)
     ///
-    /// The scripts run with each request for the records: once with ``page(offset:limit:isolation:)`` and
-    /// ``firstRecord(isolation:)``, with each page of ``all(_:pageSize:isolation:)``, and with each poll of a live
-    /// query that reads records. Counting runs none. A request that runs a script is not sent again when its outcome is
-    /// unknown. ``page(offset:limit:isolation:)`` publishes the script results.
+    /// The scripts run with each request for the records: once with
+    /// ``DataAPI/RecordSource/page(offset:limit:isolation:)`` and ``DataAPI/RecordSource/firstRecord(isolation:_:)``,
+    /// with each page of ``DataAPI/RecordSource/all(_:pageSize:isolation:)``, and with each poll of a live query that
+    /// reads records. Counting runs none. A request that runs a script is not sent again when its outcome is unknown.
+    /// ``DataAPI/RecordSource/page(offset:limit:isolation:)`` publishes the script results.
     ///
     /// - Parameter scripts: the scripts of the three phases of a request. They replace scripts that were set before.
     ///
@@ -106,8 +118,8 @@ extension DataAPI.FoundSet {
     /// ```
     ///
     /// *All* records found by each call are fetched and kept in memory, even if only a part of them is asked for;
-    /// ``all(_:pageSize:isolation:)`` publishes them as one page. Changes on the host between the calls may be missed.
-    /// Such a find runs no scripts. A live query reads with finds of one call: it fails with
+    /// ``DataAPI/RecordSource/all(_:pageSize:isolation:)`` publishes them as one page. Changes on the host between the
+    /// calls may be missed. Such a find runs no scripts. A live query reads with finds of one call: it fails with
     /// ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// - Parameter maximum: the most calls. A find that needs more fails with ``FMRest/APIError/Code/invalidRequest``,
@@ -120,20 +132,22 @@ extension DataAPI.FoundSet {
     /// has the fields and portals of that layout.
     ///
     /// Source: Claris Data API guide, parameter `layout.response`.
-    public func shown(by layout: some LayoutKey) -> DataAPI.FoundSet<R> { shown(by: layout.layoutName) }
+    public func responseLayout(_ layout: some LayoutKey) -> DataAPI.FoundSet<R> { responseLayout(layout.layoutName) }
 
     /// The same records as another layout of the same table shows them.
-    public func shown(by layout: String) -> DataAPI.FoundSet<R> { changed { $0.options.layoutResponse = layout } }
+    public func responseLayout(_ layout: String) -> DataAPI.FoundSet<R> {
+        changed { $0.options.layoutResponse = layout }
+    }
 
     /// The same records as another record type shows them through its own layout of the same table: the find uses
     /// fields of this layout, the answer has the fields and portals of that type.
     ///
-    ///     people.find { $0(.balance) > 100 }.shown(as: Card.self).all()
+    ///     people.find { $0(.balance) > 100 }.responseLayout(of: Card.self).all()
     ///
     /// Conditions and sort fields that are added later are fields of that type; this layout must have them too.
     ///
     /// Source: Claris Data API guide, parameter `layout.response`.
-    public func shown<Other: LayoutRecord>(as record: Other.Type) -> DataAPI.FoundSet<Other> {
+    public func responseLayout<Other: LayoutRecord>(of record: Other.Type) -> DataAPI.FoundSet<Other> {
         of(record).changed { other in
             other.options.layoutResponse = Other.layout
             other.options.script = options.script

@@ -8,7 +8,7 @@ extension DataAPI {
     ///     enum CodingKeys: String, CodingKey { case status = "Status" }
     /// }
     ///
-    /// for record in try await database.layout(Meter.self).allRecords.lenient.all().collect().firstValue().prefix(1) {
+    /// for record in try await database.layout(Meter.self).lenient.all().collect().firstValue().prefix(1) {
     ///     switch record.result() {
     ///     case .success(let meter): print(meter.status)
     ///     case .failure(let record):
@@ -17,7 +17,7 @@ extension DataAPI {
     /// }
     /// ```
     ///
-    /// Without it one record that cannot be decoded fails the whole answer. ``FoundSet/lenient`` reads records this
+    /// Without it one record that cannot be decoded fails the whole answer. ``RecordSource/lenient`` reads records this
     /// way: page by page, one record, all records, as children of a join, and in a live query.
     ///
     /// Encoding writes what was read: for a record that could not be decoded, the values that the server sent.
@@ -88,9 +88,12 @@ extension DataAPI.Lenient: LayoutRecord where R: LayoutRecord {
     public static var layout: String { R.layout }
 }
 
-extension DataAPI.FoundSet {
-    /// The same records, each of which may fail to decode on its own; see ``Lenient``.
-    public var lenient: DataAPI.FoundSet<DataAPI.Lenient<R>> { asked(of: layout.layout.of(DataAPI.Lenient<R>.self)) }
+extension DataAPI.RecordSource {
+    /// The same records, each of which may fail to decode on its own; see ``DataAPI/Lenient``.
+    public var lenient: DataAPI.FoundSet<DataAPI.Lenient<R>> {
+        let found = allRecords
+        return found.asked(of: found.layout.layout.of(DataAPI.Lenient<R>.self))
+    }
 }
 
 extension DataAPI.Record {

@@ -16,59 +16,9 @@ extension DataAPI.TypedLayout {
         DataAPI.FoundSet(layout: self, find: find)
     }
 
-    /// All records, sorted; see ``DataAPI/FoundSet/sorted(by:_:)``.
-    public func sorted(
-        by field: R.CodingKeys,
-        _ order: DataAPI.SortQuery.Order = .ascending
-    ) -> DataAPI.FoundSet<R> {
-        allRecords.sorted(by: field, order)
-    }
-
-    /// The first record, of all records or of those that match; `nil` if there is none.
-    ///
-    ///     people.firstRecord { $0(.name) == "Ada" }
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func firstRecord(
-        isolation: (any Actor)? = #isolation,
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
-    ) -> AnyPublisher<Record?, FMRest.APIError> {
-        found(condition).firstRecord(isolation: isolation)
-    }
-
-    /// The number of records, or of those that match; see ``DataAPI/FoundSet/count(isolation:)``.
-    ///
-    ///     people.count { $0(.city) == "Calgary" }
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func count(
-        isolation: (any Actor)? = #isolation,
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
-    ) -> AnyPublisher<Int, FMRest.APIError> {
-        found(condition).count(isolation: isolation)
-    }
-
-    /// Whether there is a record, or one that matches.
-    ///
-    ///     people.exists { $0(.email) == address }
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func exists(
-        isolation: (any Actor)? = #isolation,
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
-    ) -> AnyPublisher<Bool, FMRest.APIError> {
-        found(condition).exists(isolation: isolation)
-    }
-
-    private func found(
-        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)?
-    ) -> DataAPI.FoundSet<R> {
-        condition.map { find($0) } ?? allRecords
-    }
-
     /// One record by its record id.
     ///
-    ///     people.record(17)
+    ///     people.record(id: 17)
     ///
     /// Fails with FileMaker code 101 if there is no such record.
     ///
@@ -81,24 +31,24 @@ extension DataAPI.TypedLayout {
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func record(
-        _ recordId: some DataAPI.RecordIdentifier,
+        id recordId: some DataAPI.RecordIdentifier,
         portals: [DataAPI.PortalRequest]? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record, FMRest.APIError> {
-        recordResponse(recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
+        recordResponse(id: recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
             .tryMap { response in
                 guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
                 return record
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .delivered(on: isolation, by: layout.database)
+            .delivered(on: isolation, by: database)
     }
 
     /// One record by its record id, with the rest of the answer: script results and messages.
     ///
-    ///     orders.recordResponse(17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
+    ///     orders.recordResponse(id: 17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
     ///
-    /// The value's `data` has one element; see ``Layout/getRecordById(recordId:recordQuery:isolation:)``.
+    /// The value's `data` has one element; see ``Layout/record(id:query:isolation:)``.
     ///
     /// - Note: One value. See <doc:Calls>.
     /// - Parameters:
@@ -109,17 +59,13 @@ extension DataAPI.TypedLayout {
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func recordResponse(
-        _ recordId: some DataAPI.RecordIdentifier,
+        id recordId: some DataAPI.RecordIdentifier,
         _ options: DataAPI.ReadOptions,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, R.Portals>, FMRest.APIError> {
         var options = options
         options.portal = options.portal ?? allRecords.options.portal
-        return layout.getRecordById(
-            recordId: recordId,
-            recordQuery: DataAPI.RecordQuery(options),
-            isolation: isolation
-        )
+        return layout.record(id: recordId, query: DataAPI.RecordQuery(options), isolation: isolation)
     }
 
     var server: DataAPI.Server { layout.database.server }

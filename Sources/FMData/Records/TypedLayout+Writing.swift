@@ -36,13 +36,13 @@ extension DataAPI.TypedLayout {
                 one.layout.database.perform { try .create(in: one.layout, record: record, carrying: whole) }
             }
         }
-        return create.delivered(on: isolation, by: layout.database, mayHaveWritten: true)
+        return create.delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Changes the given fields of a record, and no others.
     ///
-    ///     people.edit(17, ["City": "London"])
-    ///     people.edit(record.id, ["City": "London"], modId: record.modId)
+    ///     people.edit(17, setting: ["City": "London"])
+    ///     people.edit(record.id, setting: ["City": "London"], modId: record.modId)
     ///
     /// Publishes the record's id and new modId. Fails with FileMaker code 306 if a modId was given and the record's
     /// modId is a different one by now, with 301 while another user is editing the record, and with 101 if there is no
@@ -52,14 +52,15 @@ extension DataAPI.TypedLayout {
     /// - Parameters:
     ///   - recordId: the id of the record.
     ///   - fields: the fields to change, with their new values.
-    ///   - modId: the version that the edit is based on. Without it the edit overwrites any version.
+    ///   - modId: the version that the edit is based on. Without it the edit overwrites any version; `update(_:_:)`
+    ///     reads the record first, and decides again when another client was faster.
     ///   - script: scripts to run with the request.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Edit a record".
     public func edit(
         _ recordId: some DataAPI.RecordIdentifier,
-        _ fields: FieldData,
+        setting fields: FieldData,
         modId: Int? = nil,
         script: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation
@@ -97,32 +98,5 @@ extension DataAPI.TypedLayout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         layout.deleteRecord(recordId: recordId, scriptQuery: script, isolation: isolation)
-    }
-
-    /// Sets global fields in one session of the server, and publishes an empty value; see
-    /// ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func globals(
-        _ globals: [String: String],
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        layout.database.setGlobalFields(globalFields: globals, isolation: isolation)
-    }
-
-    /// Runs a script with this layout as its context; see ``DataAPI/Layout/executeScript(script:parameter:isolation:)``
-    /// for parameters that are values or secrets.
-    ///
-    ///     people.script("Count visits", "2026")
-    ///
-    /// Publishes the script's result and error.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func script(
-        _ name: String,
-        _ parameter: String? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        layout.executeScript(script: name, scriptParam: parameter, isolation: isolation)
     }
 }

@@ -9,7 +9,7 @@ extension DataAPI {
     ///     print(person.fieldData.name)                            // Ada Lovelace
     /// }
     /// let made = try await people.create(Person(name: "Charles Babbage")).firstValue()
-    /// try await people.edit(made.recordId, ["City": "Devon"]).firstValue()
+    /// try await people.edit(made.recordId, setting: ["City": "Devon"]).firstValue()
     /// try await people.delete(made.recordId).firstValue()
     /// ```
     ///
@@ -25,14 +25,6 @@ extension DataAPI {
         init(layout: Layout) {
             self.layout = layout
         }
-
-        /// All records, in the order of their creation, as "Show All Records" shows them.
-        ///
-        ///     let wanted = city.map { city in people.find { $0(.city) == city } } ?? people.allRecords
-        ///
-        /// The found set is a description and holds no records: creating it sends nothing, and each of its calls asks
-        /// the server again. ``all(_:pageSize:isolation:)`` reads the records.
-        public var allRecords: FoundSet<R> { FoundSet(layout: self) }
     }
 }
 

@@ -166,7 +166,7 @@ extension DataAPIRequest {
             .invalidRequest,
             reason: reason,
             hint: "findRecords, createRecord, editRecord and duplicateRecord send them in a body; "
-                + "executeScript(script:parameter:) runs a script alone."
+                + "runScript(_:parameter:) runs a script alone."
         )
     }
 }

@@ -1,6 +1,6 @@
 extension DataAPI {
     /// The options of ``DataAPI/Layout/getRecords(recordQuery:isolation:)`` and
-    /// ``DataAPI/Layout/getRecordById(recordId:recordQuery:isolation:)``.
+    /// ``DataAPI/Layout/record(id:query:isolation:)``.
     ///
     ///     RecordQuery(portal: [], offset: 101, limit: 100, sortOrder: [SortQuery(fieldName: "Name")])
     ///

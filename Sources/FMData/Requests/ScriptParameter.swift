@@ -1,6 +1,6 @@
 extension DataAPI {
-    /// The parameter of a script run by ``DataAPI/Layout/executeScript(script:parameter:isolation:)``: a text, or a
-    /// value written as JSON.
+    /// The parameter of a script run by ``DataAPI/Layout/runScript(_:parameter:isolation:)``: a text, or a value
+    /// written as JSON.
     ///
     ///     "42"                                        // or .text(number)
     ///     .json(Order(number: 42))                    // the script reads it by JSONGetElement
@@ -8,7 +8,7 @@ extension DataAPI {
     ///
     /// A parameter travels in the URL, as the Data API requires, where web servers log it and limit its length. A
     /// confidential one is sent in the body of a find instead, as
-    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` says, and may be of any length.
+    /// ``DataAPI/Layout/runScript(_:parameter:isolation:)`` says, and may be of any length.
     public struct ScriptParameter: Sendable {
         /// Whether the parameter must not be in a URL.
         public let isConfidential: Bool
@@ -42,7 +42,7 @@ extension DataAPI {
     }
 }
 
-extension DataAPI.ScriptParameter: ExpressibleByStringLiteral {
+extension DataAPI.ScriptParameter: ExpressibleByStringInterpolation {
     /// The same as ``text(_:)``.
     public init(stringLiteral value: String) {
         self = .text(value)

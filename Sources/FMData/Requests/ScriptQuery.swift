@@ -6,11 +6,11 @@ extension DataAPI {
     /// Their results are in a ``ScriptResponse``. A request with a script is never sent twice when its outcome is
     /// unknown, even if it reads.
     ///
-    /// Calls without a body (`getRecords`, `getRecordById`, `deleteRecord`) send parameters in the URL, where web
+    /// Calls without a body (`getRecords`, `record(id:)`, `deleteRecord`) send parameters in the URL, where web
     /// servers log and limit them. Such a call fails with ``FMRest/APIError/Code/invalidRequest``, and sends nothing,
     /// when the parameters make the URL longer than 2,000 characters, or when the query is ``isConfidential`` and has a
     /// parameter. Finds, creates, edits and duplicates send parameters in their body, and
-    /// ``DataAPI/Layout/executeScript(script:parameter:isolation:)`` can send confidential ones.
+    /// ``DataAPI/Layout/runScript(_:parameter:isolation:)`` can send confidential ones.
     ///
     ///     ScriptQuery(script: "Unlock", scriptParam: pin, isConfidential: true)
     ///

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// The response of every call that returns records: `getRecords`, `getRecordById`, `findRecords`.
+    /// The response of every call that returns records: `getRecords`, `record(id:)`, `findRecords`.
     ///
     /// `R` is the type of a record's fields, `P` the type of its portals: a struct with one array per portal, or
     /// ``EmptyPortal`` if the portals are not needed. Set both with `returnAs(_:)` or let the compiler infer them.

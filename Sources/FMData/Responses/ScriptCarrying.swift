@@ -40,7 +40,7 @@ extension DataAPI.ScriptResponse {
 extension Publisher where Output: DataAPI.ScriptCarrying, Failure == FMRest.APIError {
     /// Turns script errors, which are values, into failures.
     ///
-    ///     orders.executeScript(script: "Close month")
+    ///     orders.runScript("Close month")
     ///         .failOnScriptError(except: [.recordMissing])      // an ordinary loop over all records ends with 101
     ///
     /// Publishes the values of this publisher. If a response contains a script that ended with an error, it fails with

@@ -20,9 +20,9 @@ extension DataAPI {
         /// How often and at what pace calls are tried again after a transient failure; see ``Calling/retrying(_:)``.
         /// `nil`, the default, is never.
         public var retryPolicy: RetryPolicy?
-        /// Whether equal reads that are under way at the same time share one request; see ``Calling/shared()``. The
-        /// default is no.
-        public var sharesReads = false
+        /// Whether equal reads that are under way at the same time are coalesced into one request; see
+        /// ``Calling/coalescingReads()``. The default is no.
+        public var coalescesReads = false
         /// How old the answer to an equal read may be to be used instead of a request; see ``Calling/cached(for:)``.
         /// With `nil`, the default, each read sends a request.
         public var cacheTime: Duration?
@@ -67,11 +67,12 @@ extension DataAPI.Calling {
     ///     $0.firstByte = .seconds(1800)                           // the script takes its time
     ///     $0.total = nil
     /// }
-    /// print(try await nightly.script("Echo", "done").firstValue().scriptResult ?? "")      // done
+    /// let echo = nightly.layout.runScript("Echo", parameter: "done")
+    /// print(try await echo.firstValue().scriptResult ?? "")       // done
     /// ```
     ///
-    /// With these limits, ``DataAPI/Database/withSession(isolation:_:)->Value`` waits that long for its session, and
-    /// each call inside has them too. See ``DataAPI/Timeouts`` for what each limit covers and what the error says.
+    /// With these limits, ``DataAPI/Database/withSession(isolation:_:)`` waits that long for its session, and each call
+    /// inside has them too. See ``DataAPI/Timeouts`` for what each limit covers and what the error says.
     ///
     /// - Parameter change: Changes the limits; it receives the present ones: those of ``DataAPI/Config/timeouts``, or
     ///   those of the last call to this method.
@@ -98,10 +99,10 @@ extension DataAPI.Calling {
         callOptions { $0.tag = tag }
     }
 
-    /// Returns a view of the object whose equal reads share one request while it is under way.
+    /// Returns a view of the object whose equal reads are coalesced: they share one request while it is under way.
     ///
     /// ```swift
-    /// let londoners = people.find { $0(.city) == "London" }.shared()
+    /// let londoners = people.find { $0(.city) == "London" }.coalescingReads()
     /// let first = try await londoners.firstRecord()
     ///     .firstValue()                               // asked for by a thousand visitors at once, it is one request
     /// print(first?.fieldData.name ?? "")                          // Ada Lovelace
@@ -110,18 +111,18 @@ extension DataAPI.Calling {
     /// A read that is equal to one under way gets the same answer, or the same failure, and sends nothing. A read that
     /// begins after the answer sends a request of its own: nothing is kept. Cancelling one subscription leaves the
     /// others their answer; cancelling the last one ends the request on the wire. Two reads are equal when they come
-    /// from the same database object (and, in ``DataAPI/Database/withSession(isolation:_:)->Value``, the same session),
-    /// ask for the same in the same types, and have the same time limits and tag. The time and the logger are those of
-    /// the read that came first.
+    /// from the same database object (and, in ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask
+    /// for the same in the same types, and have the same time limits and tag. The time and the logger are those of the
+    /// read that came first.
     ///
-    /// Writes and scripts are never shared, and neither are reads that run scripts, streams of records and contents of
-    /// containers. A read that begins after a write through the same database was answered does not get an answer from
-    /// before that write.
+    /// Writes and scripts are never coalesced, and neither are reads that run scripts, streams of records and contents
+    /// of containers. A read that begins after a write through the same database was answered does not get an answer
+    /// from before that write.
     ///
     /// In nonisolated code the answer is delivered to the subscribers one after the other: a subscriber that blocks
     /// delays the rest.
-    public func shared() -> Self {
-        callOptions { $0.sharesReads = true }
+    public func coalescingReads() -> Self {
+        callOptions { $0.coalescesReads = true }
     }
 }
 
@@ -133,18 +134,18 @@ extension DataAPI.Calling {
     /// for _ in 1...3 { print(try await menu.firstRecord().firstValue()?.name ?? "") }     // Afghanistan
     /// ```
     ///
-    /// The age of an answer counts from the moment its request began. Two reads are equal when they would be
-    /// ``shared()``, and they are shared while the first is under way. A kept answer is used even where the host has
-    /// answered wrongly. Failures are not kept, and for a host a find without a match is a failure. For each database
-    /// and account, the last 256 answers of cached reads are kept; the least recently used is dropped first.
+    /// The age of an answer counts from the moment its request began. Two reads are equal under the conditions of
+    /// ``coalescingReads()``, and are coalesced while the first is under way. A kept answer is used even where the host
+    /// has answered wrongly. Failures are not kept, and for a host a find without a match is a failure. For each
+    /// database and account, the last 256 answers of cached reads are kept; the least recently used is dropped first.
     ///
     /// All answers are dropped when something was written through the same database object, when one of its live
-    /// queries or ``TypedLayout/changes(of:keptBy:options:isolation:)`` has seen a change, when
+    /// queries or ``RecordSource/changes(keptBy:options:isolation:)`` has seen a change, when
     /// ``Database/changed(_:)`` reports one, and when the account is replaced. Writes of others show only when the time
     /// is over.
     ///
     /// Writes and scripts are sent each time, and so is everything that takes more than one call or must see the host:
-    /// reads that run scripts, streams of records such as ``FoundSet/all(_:pageSize:isolation:)``, joins, finds in
+    /// reads that run scripts, streams of records such as ``RecordSource/all(_:pageSize:isolation:)``, joins, finds in
     /// several calls, live queries, contents of containers, and the reads of saves, upserts and batches before they
     /// write.
     ///

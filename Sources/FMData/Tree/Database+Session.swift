@@ -134,25 +134,26 @@ extension DataAPI.Database {
     /// other session does.
     ///
     /// ```swift
-    /// let london = database.withSession { pinned in
-    ///     pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "London"])
+    /// let london = database.withSessionPublisher { pinned in
+    ///     pinned.setGlobals(["Contacts::gFilter": "London"])
     ///         .flatMap { _ in pinned.addLayout("Contacts").of(FieldData.self).firstRecord() }
     ///         .eraseToAnyPublisher()
     /// }
     /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
     /// ```
     ///
-    /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be; it is
-    /// logged out when the inner publisher ends or the subscription is cancelled. A lost session is not replaced, since
-    /// its globals are lost with it: the work fails with ``FMRest/APIError/Code/sessionLost``, and with
-    /// ``FMRest/APIError/Code/credentialsReplaced`` when the database becomes another account's.
+    /// Publishes what the inner publisher publishes; ``withSession(isolation:_:)`` does the same for `async` work. On
+    /// demand a session is leased, after a login if need be; it is logged out when the inner publisher ends or the
+    /// subscription is cancelled. A lost session is not replaced, since its globals are lost with it: the work fails
+    /// with ``FMRest/APIError/Code/sessionLost``, and with ``FMRest/APIError/Code/credentialsReplaced`` when the
+    /// database becomes another account's.
     ///
     /// - Note: As many values as the work publishes. See <doc:Calls>.
     ///
     /// - Parameters:
     ///   - isolation: where the values arrive; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
-    public func withSession<Value>(
+    public func withSessionPublisher<Value>(
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -172,28 +173,28 @@ extension DataAPI.Database {
     ///
     /// ```swift
     /// let paris = try await database.withSession { pinned in
-    ///     try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "Paris"]).firstValue()
+    ///     try await pinned.setGlobals(["Contacts::gFilter": "Paris"]).firstValue()
     ///     return try await pinned.addLayout("Contacts").of(FieldData.self).firstRecord()
     ///         .firstValue()?.fieldData["gFilter"]
     /// }
     /// print(paris?.text ?? "")                                    // Paris
     /// ```
     ///
-    /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; the call
-    /// returns or throws the same. Cancelling the task ends the wait for the session, and in the work the calls that
-    /// are under way: both throw `CancellationError`. A lost session is not replaced, since its globals are lost with
-    /// it: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
+    /// ``withSessionPublisher(isolation:_:)`` does the same for a publisher. A session is leased, after a login if need
+    /// be, and logged out when the work has returned or thrown; the call returns or throws the same. Cancelling the
+    /// task ends the wait for the session, and in the work the calls that are under way: both throw
+    /// `CancellationError`. A lost session is not replaced, since its globals are lost with it: the work's calls fail
+    /// with ``FMRest/APIError/Code/sessionLost``.
     ///
     /// - Parameters:
     ///   - isolation: where the work runs; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
-    @_disfavoredOverload
     public func withSession<Value>(
         isolation: isolated (any Actor)? = #isolation,
         _ work: (DataAPI.Database) async throws -> Value
     ) async throws -> Value {
         // This publisher does not finish before it is cancelled, so the session is held until the work has ended.
-        try await withSession(isolation: nil) { pinned in
+        try await withSessionPublisher(isolation: nil) { pinned in
             Just(pinned).setFailureType(to: FMRest.APIError.self)
                 .append(Empty(completeImmediately: false))
                 .eraseToAnyPublisher()
@@ -223,15 +224,6 @@ extension DataAPI.Database {
         dataSources: DataAPI.FMDataSourceAuth? = nil
     ) -> DataAPI.Database {
         sibling(for: DataAPI.Login(provider, dataSources: dataSources))
-    }
-
-    /// The earlier name of ``signedIn(as:dataSources:)``.
-    @available(*, deprecated, renamed: "signedIn(as:dataSources:)")
-    public func `as`(
-        _ credentials: DataAPI.Credentials,
-        dataSources: DataAPI.FMDataSourceAuth? = nil
-    ) -> DataAPI.Database {
-        signedIn(as: credentials, dataSources: dataSources)
     }
 
     private func sibling(for login: DataAPI.Login) -> DataAPI.Database {

@@ -64,7 +64,7 @@ extension DataAPI {
         enum Sessions: Sendable {
             /// Any free session of the pool.
             case pool(SessionPool)
-            /// Always this session; see ``withSession(isolation:_:)->Value``.
+            /// Always this session; see ``withSession(isolation:_:)``.
             case pinned(SessionLease, of: SessionPool)
         }
 

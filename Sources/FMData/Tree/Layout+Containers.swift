@@ -1,61 +1,11 @@
 public import OpenCombine
 
 extension DataAPI.Layout {
-    /// Puts a file into a container field of a record.
+    /// Puts a file into a container field of a record, and publishes the record's new version.
     ///
     /// ```swift
     /// let people = database.addLayout("Contacts")
     /// let bow = FMRest.ContainerFile(fileName: "bow.txt", data: Data("A bow".utf8))
-    /// try await people.uploadToContainerField(fieldName: "Photo", recordId: 3, file: bow).firstValue()
-    /// ```
-    ///
-    /// Publishes an empty value. ``uploadContainer(_:to:recordId:repetition:modId:onProgress:isolation:)`` is the same
-    /// call with the new modId and a progress report, and documents both.
-    ///
-    /// Source: Claris Data API guide, "Upload container data", `POST …/records/{id}/containers/{field}/{repetition}`.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func uploadToContainerField(
-        fieldName: String,
-        recordId: some DataAPI.RecordIdentifier,
-        repetition: Int? = nil,
-        modId: Int? = nil,
-        file: FMRest.ContainerFile,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        uploadContainer(file, to: fieldName, recordId: recordId, repetition: repetition, modId: modId)
-            .map { FMRest.EmptyResponse(messages: $0.messages) }
-            .delivered(on: isolation, by: database, mayHaveWritten: true)
-    }
-
-    /// Puts a file into a container field of a record whose modId is a text. A text that is no number fails with
-    /// ``FMRest/APIError/Code/invalidRequest``.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    @_disfavoredOverload
-    public func uploadToContainerField(
-        fieldName: String,
-        recordId: some DataAPI.RecordIdentifier,
-        repetition: Int? = nil,
-        modId: String?,
-        file: FMRest.ContainerFile,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        upload(
-            file,
-            to: fieldName,
-            recordId: LenientInt(id: recordId),
-            repetition: repetition,
-            modId: LenientInt(text: modId),
-            onProgress: nil
-        )
-        .map { FMRest.EmptyResponse(messages: $0.messages) }
-        .delivered(on: isolation, by: database, mayHaveWritten: true)
-    }
-
-    /// Puts a file into a container field of a record, reports progress, and publishes the record's new version.
-    ///
-    /// ```swift
     /// let uploaded = people.uploadContainer(bow, to: "Photo", recordId: 3) { progress in
     ///     print("\(Int(100 * (progress.fraction ?? 0))) %")       // 100 %
     /// }
@@ -95,26 +45,8 @@ extension DataAPI.Layout {
         onProgress: DataAPI.ProgressObserver? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
-        upload(
-            file,
-            to: fieldName,
-            recordId: LenientInt(id: recordId),
-            repetition: repetition,
-            modId: LenientInt(modId),
-            onProgress: onProgress
-        )
-        .delivered(on: isolation, by: database, mayHaveWritten: true)
-    }
-
-    private func upload(
-        _ file: FMRest.ContainerFile,
-        to fieldName: String,
-        recordId: LenientInt,
-        repetition: Int?,
-        modId: LenientInt,
-        onProgress: DataAPI.ProgressObserver?
-    ) -> AnyPublisher<DataAPI.UploadResponse, FMRest.APIError> {
-        database.perform {
+        let recordId = LenientInt(id: recordId)
+        return database.perform {
             // An empty struct has no address of its own, and the thread sanitizer reports uses of the address that it
             // happens to get as a race. A box has an address of its own.
             var generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -124,11 +56,12 @@ extension DataAPI.Layout {
                 recordId: recordId.recordId(),
                 of: self,
                 repetition: repetition,
-                modId: modId.checked("A modId"),
+                modId: modId,
                 observer: onProgress,
                 using: &generator
             )
         }
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// A download of the content of a record's container field.

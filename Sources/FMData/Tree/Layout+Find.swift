@@ -43,7 +43,7 @@ extension DataAPI.Layout {
 
     /// The records that match a query, one by one while the answer arrives: memory use is constant, however many there
     /// are. It is one answer, of 100 records unless the query says otherwise;
-    /// ``DataAPI/FoundSet/all(_:pageSize:isolation:)`` fetches all of them, page by page.
+    /// ``DataAPI/RecordSource/all(_:pageSize:isolation:)`` fetches all of them, page by page.
     ///
     /// See ``records(_:_:recordQuery:summary:isolation:)`` for how demand works. When nothing matches the publisher
     /// finishes without a record, or fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says

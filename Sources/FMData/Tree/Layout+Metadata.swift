@@ -21,25 +21,9 @@ extension DataAPI.Layout {
         recordId: Int? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        getLayoutMetadata(LenientInt(recordId)).delivered(on: isolation, by: database)
-    }
-
-    /// The layout's fields, portals and value lists, for a record whose id is a text. A text that is no number fails
-    /// with ``FMRest/APIError/Code/invalidRequest``.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    @_disfavoredOverload
-    public func getLayoutMetadata(
-        recordId: String?,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
-        getLayoutMetadata(LenientInt(text: recordId)).delivered(on: isolation, by: database)
-    }
-
-    private func getLayoutMetadata(_ recordId: LenientInt) -> AnyPublisher<LayoutMetaData, FMRest.APIError> {
         Deferred {
             let database = self.database.forOneCall
-            return database.perform { .layoutMetadata(of: self, recordId: try recordId.checked("A record id")) }
+            return database.perform { .layoutMetadata(of: self, recordId: recordId) }
                 .afterFailure { error, _ -> AnyPublisher<LayoutMetaData, FMRest.APIError> in
                     guard error.meansNoSuchEndpoint else { return Fail(error: error).eraseToAnyPublisher() }
                     return database.perform { .oldLayoutMetadata(of: self) }
@@ -48,7 +32,7 @@ extension DataAPI.Layout {
                         .eraseToAnyPublisher()
                 }
         }
-        .eraseToAnyPublisher()
+        .delivered(on: isolation, by: database)
     }
 }
 

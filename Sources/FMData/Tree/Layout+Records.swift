@@ -30,7 +30,7 @@ extension DataAPI.Layout {
 
     /// A range of the table's records, one by one while the answer arrives: memory use is constant, however many there
     /// are. It is one answer, of 100 records unless the query says otherwise;
-    /// ``DataAPI/TypedLayout/all(_:pageSize:isolation:)`` fetches all of them, page by page.
+    /// ``DataAPI/RecordSource/all(_:pageSize:isolation:)`` fetches all of them, page by page.
     ///
     /// ```swift
     /// for try await country in countries.records(Country.self, recordQuery: RecordQuery(limit: 100_000)).values {
@@ -89,6 +89,8 @@ extension DataAPI.Layout {
 
     /// One record by its id.
     ///
+    ///     people.record(id: 17).returnAs(Person.self)
+    ///
     /// Publishes a response whose `data` has one element. Fails with FileMaker code 101 when there is no such record,
     /// and with ``FMRest/APIError/Code/invalidRequest`` when the query has an offset, a limit or a sort order, or when
     /// a script's parameter cannot be sent in a URL or is too long for one.
@@ -96,14 +98,14 @@ extension DataAPI.Layout {
     /// Source: Claris Data API guide, "Get a single record", `GET …/records/{id}`.
     ///
     /// - Note: One value. See <doc:Calls>.
-    public func getRecordById<R: Decodable, P: Decodable>(
-        recordId: some DataAPI.RecordIdentifier,
-        recordQuery: DataAPI.RecordQuery? = nil,
+    public func record<R: Decodable, P: Decodable>(
+        id recordId: some DataAPI.RecordIdentifier,
+        query: DataAPI.RecordQuery? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         let recordId = LenientInt(id: recordId)
-        return database.perform { try .record(recordId.recordId(), of: self, query: recordQuery ?? .init()) }
-            .delivered(on: isolation, by: database, mayHaveWritten: recordQuery?.options.runsScripts == true)
+        return database.perform { try .record(recordId.recordId(), of: self, query: query ?? .init()) }
+            .delivered(on: isolation, by: database, mayHaveWritten: query?.options.runsScripts == true)
     }
 
     /// Creates a record.

@@ -3,33 +3,13 @@ public import OpenCombine
 extension DataAPI.Layout {
     /// Runs a script with this layout as its context.
     ///
+    ///     stock.runScript("Count", parameter: "A-7")
+    ///     stock.runScript("Reserve", parameter: .json(Reservation(article: "A-7", pieces: 3)))
+    ///     stock.runScript("Unlock", parameter: .confidential(pin))
+    ///
     /// Publishes the script's result and error. The error is a value: a script that ends with a code of its own has
     /// still run; `failOnScriptError(except:)` makes it a failure. Each subscription runs the script; after cancelling,
-    /// a script that has begun runs on.
-    ///
-    /// The parameter travels in the URL, where logs can see it and web servers limit its length: for secrets and long
-    /// ones use ``executeScript(script:parameter:isolation:)`` with a confidential parameter. Fails with FileMaker code
-    /// 104 when there is no such script.
-    ///
-    /// Source: Claris Data API guide, "Run a script", `GET …/script/{script}`. FileMaker Server 18 and later.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func executeScript(
-        script: String,
-        scriptParam: String? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        run(script, with: scriptParam.map(DataAPI.ScriptParameter.text))
-            .delivered(on: isolation, by: database, mayHaveWritten: true)
-    }
-
-    /// Runs a script with this layout as its context, with a text, a value or a confidential parameter.
-    ///
-    ///     stock.executeScript(script: "Reserve", parameter: .json(Reservation(article: "A-7", pieces: 3)))
-    ///     stock.executeScript(script: "Unlock", parameter: .confidential(pin))
-    ///
-    /// Publishes the script's result and error. Each subscription runs the script; after cancelling, a script that has
-    /// begun runs on.
+    /// a script that has begun runs on. Fails with FileMaker code 104 when there is no such script.
     ///
     /// The Data API runs a script by a GET, whose URL web servers log and limit. A long parameter is sent in it
     /// unchanged: the guide asks for 2,000 characters at most, many servers accept 8,000. When a server does not, the
@@ -46,22 +26,29 @@ extension DataAPI.Layout {
     /// - A script that leaves its layout makes FileMaker answer with a record of another layout; that record is
     ///   ignored.
     ///
-    /// Source: Claris Data API guide, "Run a script", "Run a script with another request" and "Perform a find request".
-    ///
     /// - Note: One value. See <doc:Calls>.
-    public func executeScript(
-        script: String,
-        parameter: DataAPI.ScriptParameter,
+    ///
+    /// - Parameters:
+    ///   - name: the script's name.
+    ///   - parameter: the script's parameter: a text literal, `.text(…)`, `.json(…)` or `.confidential(…)`. The default
+    ///     is none.
+    ///   - isolation: where the values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Run a script", `GET …/script/{script}`, "Run a script with another request" and
+    /// "Perform a find request". FileMaker Server 18 and later.
+    public func runScript(
+        _ name: String,
+        parameter: DataAPI.ScriptParameter? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
-        run(script, with: parameter).delivered(on: isolation, by: database, mayHaveWritten: true)
+        run(name, with: parameter).delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Runs a script and reads its result.
     ///
     /// ```swift
     /// let people = database.addLayout("Contacts")
-    /// let echo = people.executeScript(script: "Echo", parameter: .json(["A-7", "B-9"]), returning: [String].self)
+    /// let echo = people.runScript("Echo", parameter: .json(["A-7", "B-9"]), returning: [String].self)
     /// print(try await echo.firstValue())                          // ["A-7", "B-9"]
     /// ```
     ///
@@ -69,27 +56,27 @@ extension DataAPI.Layout {
     /// is `nil` when the script returns nothing. Fails with ``FMRest/APIError/Code/script`` when the script ends with
     /// an error, and with ``FMRest/APIError/Code/decoding`` when the result is not of the type: the reason names the
     /// script, the key of its JSON, the value there and what was expected. For everything else see
-    /// ``executeScript(script:parameter:isolation:)``.
+    /// ``runScript(_:parameter:isolation:)``.
     ///
     /// - Note: One value. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - script: the script's name.
+    ///   - name: the script's name.
     ///   - parameter: the script's parameter. The default is none.
     ///   - type: the type of the result.
     ///   - accepted: codes other than 0 with which a script may end: `[.recordMissing]` for one that loops over
     ///     records. The default is none.
     ///   - isolation: where the values arrive; leave it out.
-    public func executeScript<Value: Decodable>(
-        script: String,
+    public func runScript<Value: Decodable>(
+        _ name: String,
         parameter: DataAPI.ScriptParameter? = nil,
         returning type: Value.Type,
         accepting accepted: Set<FileMakerErrorCode> = [],
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        run(script, with: parameter)
+        run(name, with: parameter)
             .failOnScriptError(except: accepted)
-            .tryMap { try $0.value(of: type, self.database.server.config, script: script) }
+            .tryMap { try $0.value(of: type, self.database.server.config, script: name) }
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .decoding) }
             .delivered(on: isolation, by: database, mayHaveWritten: true)
     }

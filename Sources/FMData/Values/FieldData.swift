@@ -5,7 +5,7 @@
 /// person["Nicknames(2)"] = "Countess"
 /// let made = try await people.layout.createRecord(person).firstValue()
 ///
-/// let read = try await people.layout.getRecordById(recordId: made.recordId).returnAs(FieldData.self).firstValue()
+/// let read = try await people.layout.record(id: made.recordId).returnAs(FieldData.self).firstValue()
 /// print(read.data[0].fieldData["Nicknames(2)"]?.text ?? "")  // Countess
 /// ```
 ///

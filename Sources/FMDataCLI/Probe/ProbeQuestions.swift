@@ -58,7 +58,7 @@ extension ProbeQuestion {
             text: "a record that does not exist",
             assumed: "error 101, HTTP 500"
         ) { subject in
-            told(await records(subject.layout.getRecordById(recordId: ProbeSubject.largestID)))
+            told(await records(subject.layout.record(id: ProbeSubject.largestID)))
         },
         ProbeQuestion(
             name: "empty-table",
@@ -103,7 +103,7 @@ extension ProbeQuestion {
             text: "a script that does not exist",
             assumed: "error 104, HTTP 500"
         ) { subject in
-            told(await subject.layout.executeScript(script: ProbeSubject.nobodysName).awaitSingleResult())
+            told(await subject.layout.runScript(ProbeSubject.nobodysName).awaitSingleResult())
         },
         ProbeQuestion(
             name: "database-missing",
@@ -230,7 +230,7 @@ extension ProbeQuestion {
                 let edit = EditRecord(editRecord: [field: .text("probe 2")] as FieldData)
                 _ = try await scratch.editRecord(record: edit, recordId: id).firstValue()
                 let copy = try await scratch.duplicateRecord(recordId: id).firstValue().recordId
-                let read = await records(scratch.getRecordById(recordId: copy))
+                let read = await records(scratch.record(id: copy))
                 _ = try await scratch.deleteRecord(recordId: copy).firstValue()
                 return told(read) { $0.data.first?.modId == 0 ? "counted from 0" : "counted on" }
             }

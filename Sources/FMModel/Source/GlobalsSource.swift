@@ -18,7 +18,7 @@ struct GlobalsSource {
         guard !fields.isEmpty else { return }
         text.line()
         text.comment(
-            "Global fields, which have one value for the work of a session: for `setGlobalFields(globalFields:)`."
+            "Global fields, which have one value for the work of a session: for `setGlobals(_:)`."
         )
         text.block("struct Globals: Hashable, Sendable") { text in
             for (property, name) in fields {

@@ -110,10 +110,10 @@ import Testing
                 .awaitSingleResult().failure
             expectNoDifference(layout?.fileMakerCode, .layoutMissing)
             #expect(layout?.request?.path.contains("Nowhere") == true)
-            let record = await world.countries.getRecordById(recordId: 999_999).returnAs(Country.self)
+            let record = await world.countries.record(id: 999_999).returnAs(Country.self)
                 .awaitSingleResult().failure
             expectNoDifference(record?.fileMakerCode, .recordMissing)
-            let script = await world.countries.executeScript(script: "Nothing").awaitSingleResult().failure
+            let script = await world.countries.runScript("Nothing").awaitSingleResult().failure
             expectNoDifference(script?.fileMakerCode?.rawValue, 104)
         }
     }
@@ -265,7 +265,7 @@ import Testing
     )
     func anAnswerWithoutMessagesIsATypedError(body: String) async throws {
         try await ScriptedHost.run(answer: { _ in .json(200, body) }) { host in
-            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            let error = await host.layout.runScript("S").awaitSingleResult().failure
             #expect([.decoding, .notDataAPI].contains(error?.code))
         }
     }

@@ -139,8 +139,8 @@ import Testing
     func aWriteThatGetsNoConnectionWasNotSent(limit: String) async throws {
         try await Self.silentHost(client: { $0.maximumConnections = 1 }) { host in
             let first = Call<DataAPI.CreateResponse>()
-            let error = await host.database.withSession { one in
-                host.database.withSession { other in
+            let error = await host.database.withSessionPublisher { one in
+                host.database.withSessionPublisher { other in
                     one.addLayout("People").createRecord().subscribe(first)
                     return other.addLayout("People")
                         .timeouts { timeouts in
@@ -169,7 +169,7 @@ import Testing
     @Test func aLongScriptHasALimitOfItsOwn() async throws {
         try await Self.silentHost { host in
             let error = await host.layout.timeouts { $0.firstByte = Self.short }
-                .executeScript(script: "Long").awaitSingleResult().failure
+                .runScript("Long").awaitSingleResult().failure
             expectNoDifference(error?.outcomeIsUnknown, true)
             #expect(error?.reason.contains("the limit was timeouts.firstByte, 0.03 seconds") == true, "\(error as Any)")
         }

@@ -227,7 +227,7 @@ import Testing
 
     @Test func oneSessionIsEnoughAlsoWhenItIsPinned() async throws {
         try await World.run { world in
-            let error = await world.database.withSession { pinned in
+            let error = await world.database.withSessionPublisher { pinned in
                 pinned.addLayout("Contacts")
                     .editRecord(record: EditRecord(editRecord: ["Nmae": "b"]), recordId: 1)
                     .eraseToAnyPublisher()

@@ -69,7 +69,7 @@ import Testing
             let rows: [String: [[String: String]]] = ["Fones": [["Phones::Number": "1"]]]
             let errors = [
                 await contacts.getRecords(recordQuery: query).returnAs(FieldData.self).awaitSingleResult().failure,
-                await contacts.getRecordById(recordId: 1, recordQuery: query).returnAs(FieldData.self)
+                await contacts.record(id: 1, query: query).returnAs(FieldData.self)
                     .awaitSingleResult().failure,
                 await contacts.findRecords(query: FindQuery(query: [["Name": "*"]], portal: portals))
                     .returnAs(FieldData.self).awaitSingleResult().failure,

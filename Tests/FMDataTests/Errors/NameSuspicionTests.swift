@@ -17,7 +17,7 @@ import Testing
                 await layout.getRecords().returnAs(FieldData.self).awaitSingleResult().failure,
                 await layout.createRecord(["Name": "a"]).awaitSingleResult().failure,
                 await layout.getLayoutMetadata().awaitSingleResult().failure,
-                await layout.executeScript(script: "Echo").awaitSingleResult().failure,
+                await layout.runScript("Echo").awaitSingleResult().failure,
             ]
             for error in errors {
                 expectNoDifference(error?.fileMakerCode, .layoutMissing)
@@ -100,7 +100,7 @@ import Testing
                 #"Script is missing: "Fails", "Ecko" are no scripts of "World" that the account sees."#
             )
             expectNoDifference(error?.hint, #"Did you mean "Fail" or "Echo"?"#)
-            let alone = await world.contacts.executeScript(script: "Visit Al").awaitSingleResult().failure
+            let alone = await world.contacts.runScript("Visit Al").awaitSingleResult().failure
             expectNoDifference(alone?.scripts, ["Visit Al"])
             expectNoDifference(alone?.hint, #"Did you mean "Visit All"?"#)
         }
@@ -109,7 +109,7 @@ import Testing
     /// A script that runs may itself look for a script that does not exist.
     @Test func theErrorOfAScriptIsAboutNoScriptOfTheRequest() async throws {
         try await World.run { world in
-            let error = await world.contacts.executeScript(script: "Fail With", scriptParam: "104")
+            let error = await world.contacts.runScript("Fail With", parameter: "104")
                 .failOnScriptError().awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .scriptMissing)
             expectNoDifference(error?.scripts, [])
@@ -145,7 +145,7 @@ import Testing
             let layout = await world.database.addLayout("Contcts").getRecords().returnAs(FieldData.self)
                 .awaitSingleResult().failure
             expectNoDifference(layout?.reason, "Layout is missing")
-            let script = await world.contacts.executeScript(script: "Ecko").awaitSingleResult().failure
+            let script = await world.contacts.runScript("Ecko").awaitSingleResult().failure
             expectNoDifference(script?.reason, "Script is missing")
             expectNoDifference(world.sandbox.counters.requests[.layouts], nil)
             expectNoDifference(world.sandbox.counters.requests[.scripts], nil)
@@ -179,7 +179,7 @@ import Testing
 
     @Test func oneSessionIsEnoughAlsoWhenItIsPinned() async throws {
         try await World.run { world in
-            let error = await world.database.withSession { pinned in
+            let error = await world.database.withSessionPublisher { pinned in
                 pinned.addLayout("Contcts").getRecords().returnAs(FieldData.self)
             }
             .awaitSingleResult().failure

@@ -22,8 +22,8 @@ import Testing
             let calls: [(String, AnyPublisher<Void, FMRest.APIError>)] = [
                 ("getRecords", layout.getRecords().returnAs(FieldData.self).map { _ in }.eraseToAnyPublisher()),
                 (
-                    "getRecordById",
-                    layout.getRecordById(recordId: 1).returnAs(FieldData.self).map { _ in }.eraseToAnyPublisher()
+                    "record(id:)",
+                    layout.record(id: 1).returnAs(FieldData.self).map { _ in }.eraseToAnyPublisher()
                 ),
                 (
                     "findRecords",
@@ -67,12 +67,12 @@ import Testing
 
     @Test(.tags(.fact)) func errorsComeWithMessagesOrAsThePageOfTheWebServer() async throws {
         try await World.run { world in
-            let refused = await world.contacts.getRecordById(recordId: 999).returnAs(FieldData.self).awaitSingleResult()
+            let refused = await world.contacts.record(id: 999).returnAs(FieldData.self).awaitSingleResult()
                 .failure
             expectNoDifference(refused?.fileMakerCode, .recordMissing)
             expectNoDifference(refused?.httpStatus, 500)
             world.sandbox.inject(.html(status: 503), on: .getRecord)
-            let page = await world.contacts.getRecordById(recordId: 1).returnAs(FieldData.self).awaitSingleResult()
+            let page = await world.contacts.record(id: 1).returnAs(FieldData.self).awaitSingleResult()
                 .failure
             expectNoDifference(page?.code, .notDataAPI)
             expectNoDifference(page?.isRetryable, true)
@@ -89,10 +89,10 @@ import Testing
                     #"{"response":{"scriptError":"0"},"messages":[{"code":"0"}]}"#
                 )
         }) { host in
-            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            let error = await host.layout.runScript("S").awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .scriptMissing)
             expectNoDifference(error?.httpStatus, 200)
-            let value = try await host.layout.executeScript(script: "S").firstValue()
+            let value = try await host.layout.runScript("S").firstValue()
             expectNoDifference(value.scriptError, "0")
         }
     }
@@ -102,10 +102,10 @@ import Testing
     func codeStatusAndMediaTypeStandSideBySide() async throws {
         try await ScriptedHost.run(answer: { call in call.number == 0 ? .error(301, "In use") : .html(502) }) {
             host in
-            let refusal = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            let refusal = await host.layout.runScript("S").awaitSingleResult().failure
             expectNoDifference(refusal?.fileMakerCode, .recordInUse)
             expectNoDifference(refusal?.httpStatus, 500)
-            let page = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            let page = await host.layout.runScript("S").awaitSingleResult().failure
             expectNoDifference(page?.code, .notDataAPI)
             expectNoDifference(page?.httpStatus, 502)
             expectNoDifference(page?.contentType, "text/html")
@@ -117,7 +117,7 @@ import Testing
     func anOddCodeIsKeptAsText(code: String) async throws {
         let body = #"{"response":{},"messages":[{"code":"\#(code)","message":"odd"}]}"#
         try await ScriptedHost.run(answer: { _ in .json(500, body) }) { host in
-            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            let error = await host.layout.runScript("S").awaitSingleResult().failure
             expectNoDifference(error?.code, .fileMaker)
             expectNoDifference(error?.fileMakerCode, nil)
             expectNoDifference(error?.messages, [.init(code: code, message: "odd")])

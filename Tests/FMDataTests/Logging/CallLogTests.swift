@@ -65,7 +65,7 @@ import Testing
             _ = try await world.countries.records(FieldData.self).collect().firstValue()
             _ = try await world.countries.findRecords(query: FindQuery(query: [["Code": "==AU"]]))
                 .returnAs(FieldData.self).firstValue()
-            _ = try await world.countries.executeScript(script: "Count Found", scriptParam: "s3cret").firstValue()
+            _ = try await world.countries.runScript("Count Found", parameter: "s3cret").firstValue()
             let id = try await contacts.createRecord().firstValue().recordId
             let file = FMRest.ContainerFile(fileName: "s3cret.txt", data: Data("s3cret".utf8))
             _ = try await contacts.uploadContainer(file, to: "Photo", recordId: id).firstValue()
@@ -274,8 +274,8 @@ import Testing
             _ = try await server.getProductInfo().firstValue()
             _ = try await database.getScriptNames().firstValue()
             _ = try await database.addLayout("Countries").getLayoutMetadata().firstValue()
-            _ = try await server.databases[0].tagged("b").withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "x"])
+            _ = try await server.databases[0].tagged("b").withSessionPublisher { pinned in
+                pinned.setGlobals(["Contacts::gFilter": "x"])
             }
             .firstValue()
             _ = try await database.addLayout("Countries").tagged("c").timeouts { $0.idle = .seconds(7) }

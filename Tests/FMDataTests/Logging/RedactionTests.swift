@@ -106,10 +106,10 @@ import Testing
             layout.createRecord(record: EditRecord(createRecord: ["Name": "x"], script: scripts)),
             layout.editRecord(record: edit, recordId: 1),
             layout.deleteRecord(recordId: 1, scriptQuery: scripts),
-            layout.executeScript(script: "S", scriptParam: secret),
-            layout.executeScript(script: "S", parameter: .confidential(secret)),
+            layout.runScript("S", parameter: .text(secret)),
+            layout.runScript("S", parameter: .confidential(secret)),
             layout.downloadContainer(fieldName: "Photo", recordId: 1),
-            database.setGlobalFields(globalFields: ["T::g": secret]),
+            database.setGlobals(["T::g": secret]),
             database.login(credentials: Credentials(token: secret)),
             database.timeouts { $0.total = .seconds(1) }
         )
@@ -218,16 +218,16 @@ import Testing
             contacts.findRecords(query: FindQuery(query: [["Nmae": secret]])).returnAs(Contact.self)
                 .eraseToAnyPublisher()
         )
-        await fail(database.setGlobalFields(globalFields: ["Contacts::gNone": secret]))
-        await fail(database.withSession { $0.setGlobalFields(globalFields: ["Contacts::gNone": secret]) })
-        await fail(contacts.executeScript(script: "None", scriptParam: secret))
-        await fail(contacts.executeScript(script: "None", parameter: .confidential(secret)))
+        await fail(database.setGlobals(["Contacts::gNone": secret]))
+        await fail(database.withSessionPublisher { $0.setGlobals(["Contacts::gNone": secret]) })
+        await fail(contacts.runScript("None", parameter: .text(secret)))
+        await fail(contacts.runScript("None", parameter: .confidential(secret)))
         await fail(
             contacts.deleteRecord(recordId: 99, scriptQuery: ScriptQuery(script: "Echo", scriptParam: secret))
         )
         // Scripts and their results.
-        await fail(contacts.executeScript(script: "Fail With", scriptParam: "5 \(secret)").failOnScriptError())
-        await fail(contacts.executeScript(script: "Echo", parameter: .text(secret), returning: Int.self))
+        await fail(contacts.runScript("Fail With", parameter: "5 \(secret)").failOnScriptError())
+        await fail(contacts.runScript("Echo", parameter: .text(secret), returning: Int.self))
         // Values of the wrong type, read by the library's decoder and by Foundation's.
         let one = FindQuery(query: [["Name": "==\(secret)"]])
         await fail(contacts.findRecords(query: one).returnAs(Moody.self).eraseToAnyPublisher())
@@ -254,7 +254,7 @@ import Testing
         sandbox.inject(.resetAfterExecution, on: .editRecord)
         await fail(contacts.editRecord(record: EditRecord(editRecord: ["Name": secret]), recordId: id))
         sandbox.inject(.brokenJSON, on: .getRecord)
-        await fail(contacts.getRecordById(recordId: id).returnAs(Contact.self).eraseToAnyPublisher())
+        await fail(contacts.record(id: id).returnAs(Contact.self).eraseToAnyPublisher())
         sandbox.inject(.html(status: 502), on: .createRecord)
         await fail(contacts.createRecord(record: EditRecord(createRecord: ["Name": secret])))
 

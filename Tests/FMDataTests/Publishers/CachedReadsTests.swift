@@ -89,7 +89,7 @@ import Testing
     @Test func ownWritesAreSeen() async throws {
         try await World.run { world in
             try await expectCity("London", world)
-            _ = try await world.database.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            _ = try await world.database.layout(Person.self).edit(1, setting: [.city: "Oslo"]).firstValue()
             try await expectCity("Oslo", world)
         }
     }
@@ -97,7 +97,8 @@ import Testing
     @Test func aWriteThatFailedMayHaveWritten() async throws {
         try await World.run { world in
             _ = try await city(world)
-            _ = await world.database.layout(Person.self).edit(1, [.city: "Oslo"], modId: 99).awaitSingleResult()
+            _ = await world.database.layout(Person.self).edit(1, setting: [.city: "Oslo"], modId: 99)
+                .awaitSingleResult()
             _ = try await city(world)
             expectNoDifference(finds(world), 2)
         }
@@ -113,7 +114,7 @@ import Testing
             await values.valueCount(atLeast: 1)
             try await expectCity("London", world)
             let other = stranger(world)
-            _ = try await other.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            _ = try await other.layout(Person.self).edit(1, setting: [.city: "Oslo"]).firstValue()
             // No query has polled yet.
             try await expectCity("London", world)
             query.refresh()
@@ -156,7 +157,7 @@ import Testing
             let early = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record?, FMRest.APIError>()
             Self.ada(world.database).firstRecord(isolation: nil).subscribe(early)
             await world.sandbox.untilAnswersHeld()
-            _ = try await world.database.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
+            _ = try await world.database.layout(Person.self).edit(1, setting: [.city: "Oslo"]).firstValue()
             world.sandbox.releaseAnswers()
             await early.completion()
             expectNoDifference(early.values.map { $0?.city }, ["London"])
@@ -180,14 +181,14 @@ import Testing
             let people = world.database.layout(Person.self).cached(for: .seconds(3_600))
             let other = stranger(world)
             // A draft of a record that was read before.
-            _ = try await people.record(1).firstValue()
-            _ = try await other.layout(Person.self).edit(1, [.city: "Oslo"]).firstValue()
-            _ = try await people.edit(1) { $0.city = "Bergen" }.firstValue()
+            _ = try await people.record(id: 1).firstValue()
+            _ = try await other.layout(Person.self).edit(1, setting: [.city: "Oslo"]).firstValue()
+            _ = try await people.update(1) { $0.city = "Bergen" }.firstValue()
             // The record's key is changed by another client. The first upsert read the record and had nothing to write;
             // the second must not use that answer.
             let ada = Person(name: "Ada Lovelace", city: "Bergen")
             _ = try await people.upsert(ada, by: .name).firstValue()
-            _ = try await other.layout(Person.self).edit(1, [.name: "Countess"]).firstValue()
+            _ = try await other.layout(Person.self).edit(1, setting: [.name: "Countess"]).firstValue()
             let second = try await people.upsert(ada, by: .name).firstValue()
             #expect(second.recordId != 1)
             _ = await other.logOut().awaitSingleResult()

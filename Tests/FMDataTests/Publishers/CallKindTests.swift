@@ -182,12 +182,6 @@ extension CallKindTests {
         var code: String
         enum CodingKeys: String, CodingKey { case code = "Code" }
     }
-
-    fileprivate struct Filtered: LayoutRecord {
-        static let layout = "Contacts"
-        var filter: String
-        enum CodingKeys: String, CodingKey { case filter = "Contacts::gFilter" }
-    }
 }
 
 extension DataAPI.Database {
@@ -218,9 +212,9 @@ extension CallKindTests.Sample {
         Self(.one, "validateSession") { $0.validateSession() },
         Self(.one, "getLayoutNames", "layoutNames") { $0.getLayoutNames() },
         Self(.one, "getScriptNames", "scriptNames") { $0.getScriptNames() },
-        Self(.one, "setGlobalFields") { $0.setGlobalFields(globalFields: ["Contacts::gFilter": "a"]) },
-        Self(.work, "withSession") { database -> AnyPublisher<Int, FMRest.APIError> in
-            database.withSession { _ -> AnyPublisher<Int, FMRest.APIError> in
+        Self(.one, "setGlobals", "setGlobalFields") { $0.setGlobals(["Contacts::gFilter": "a"]) },
+        Self(.work, "withSessionPublisher") { database -> AnyPublisher<Int, FMRest.APIError> in
+            database.withSessionPublisher { _ -> AnyPublisher<Int, FMRest.APIError> in
                 [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
             }
         },
@@ -234,9 +228,9 @@ extension CallKindTests.Sample {
         Self(.one, "editRecord") { $0.contacts.editRecord(record: EditRecord(editRecord: FieldData()), recordId: 1) },
         Self(.one, "duplicateRecord") { $0.contacts.duplicateRecord(recordId: 2) },
         Self(.one, "deleteRecord") { $0.contacts.deleteRecord(recordId: 2) },
-        Self(.one, "executeScript") { $0.contacts.executeScript(script: "Echo", scriptParam: "a") },
+        Self(.one, "runScript", "executeScript") { $0.contacts.runScript("Echo", parameter: "a") },
         Self(.one, "getRecords") { $0.contacts.getRecords().returnAs(FieldData.self) },
-        Self(.one, "getRecordById") { $0.contacts.getRecordById(recordId: 1).returnAs(FieldData.self) },
+        Self(.one, "record", "getRecordById") { $0.contacts.record(id: 1).returnAs(FieldData.self) },
         Self(.one, "findRecords") {
             $0.contacts.findRecords(query: FindQuery(query: [["Name": "*"]])).returnAs(FieldData.self)
         },
@@ -245,25 +239,24 @@ extension CallKindTests.Sample {
 
     private static let ofTypedLayouts: [Self] = [
         Self(.one, "create") { $0.people.create([.name: "Zoe"]) },
-        Self(.one, "edit") { $0.people.edit(1, [.city: "Oslo"]) },
+        Self(.one, "edit") { $0.people.edit(1, setting: [.city: "Oslo"]) },
+        Self(.one, "update") { $0.people.update(1) { $0.city = "Oslo" } },
         Self(.one, "upsert") { $0.people.upsert([.name: "Zoe"], by: .name) },
         Self(.one, "duplicate") { $0.people.duplicate(2) },
         Self(.one, "delete") { $0.people.delete(2) },
-        Self(.one, "record") { $0.people.record(1) },
-        Self(.one, "recordResponse") { $0.people.recordResponse(1, DataAPI.ReadOptions()) },
+        Self(.one, "record") { $0.people.record(id: 1) },
+        Self(.one, "recordResponse") { $0.people.recordResponse(id: 1, DataAPI.ReadOptions()) },
         Self(.one, "save") { database in
-            database.people.record(1).flatMap { record in
+            database.people.record(id: 1).flatMap { record in
                 var draft = record.draft()
                 draft.city = "Oslo"
                 return database.people.save(draft)
             }
         },
-        Self(.one, "script") { $0.people.script("Echo", "a") },
-        Self(.one, "globals") { $0.layout(CallKindTests.Filtered.self).globals([.filter: "a"]) },
         Self(.one, "count", "exists") { $0.people.count() },
-        Self(.one, "firstRecord") { $0.people.allRecords.firstRecord() },
+        Self(.one, "firstRecord") { $0.people.firstRecord() },
         Self(.one, "one") { $0.people.find { $0(.name) == "Ada Lovelace" }.one() },
-        Self(.one, "page") { $0.people.allRecords.page(limit: 2) },
+        Self(.one, "page") { $0.people.page(limit: 2) },
     ]
 
     private static let ofContainers: [Self] = [
@@ -289,7 +282,7 @@ extension CallKindTests.Sample {
 
     private static let ofMany: [Self] = [
         Self(.many, "RecordPages", "all") { $0.people.all() },
-        Self(.many, "pages") { $0.people.allRecords.all(pageSize: 1).pages },
+        Self(.many, "pages") { $0.people.all(pageSize: 1).pages },
         Self(.many, "rows") {
             $0.layout(CallKindTests.Person.self)
                 .rows(\.phones, of: 1, portal: CallKindTests.Person.Portals.CodingKeys.phones)
@@ -309,7 +302,7 @@ extension CallKindTests.Sample {
             names.map(Write.create).publisher
                 .commit(in: $0.people, by: DataAPI.CommitScript("Run Job", in: $0.addLayout("Jobs")))
         },
-        Self(.many, "editAll") { $0.people.allRecords.editAll([.city: "Oslo"], .atMost(1_000)) },
+        Self(.many, "editAll") { $0.people.allRecords.editAll(setting: [.city: "Oslo"], .atMost(1_000)) },
         Self(.many, "deleteAll") { $0.people.allRecords.deleteAll(.atMost(1_000)) },
         Self(.one, "summary") { $0.people.writing(names.map(Write.create)).summary },
         Self(.many, "progress") { $0.people.writing(names.map(Write.create)).progress },

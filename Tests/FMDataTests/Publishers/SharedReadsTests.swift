@@ -36,7 +36,7 @@ import Testing
 
     @Test func equalReadsAreOneRequestAndEachGetsTheAnswer() async throws {
         try await World.run { world in
-            let subscribers = await asking(20, of: ada(world).shared(), in: world)
+            let subscribers = await asking(20, of: ada(world).coalescingReads(), in: world)
             world.sandbox.releaseAnswers()
             for subscriber in subscribers {
                 await subscriber.completion()
@@ -58,7 +58,7 @@ import Testing
 
     @Test func whoCancelsLeavesTheOthersTheirAnswer() async throws {
         try await World.run { world in
-            let subscribers = await asking(3, of: ada(world).shared(), in: world)
+            let subscribers = await asking(3, of: ada(world).coalescingReads(), in: world)
             // This includes the subscriber that has started the request.
             subscribers[0].cancel()
             subscribers[2].cancel()
@@ -72,7 +72,7 @@ import Testing
 
     @Test func theLastWhoCancelsEndsTheRequestAndTheNextBeginsAnew() async throws {
         try await World.run { world in
-            let found = ada(world).shared()
+            let found = ada(world).coalescingReads()
             let subscribers = await asking(2, of: found, in: world)
             for subscriber in subscribers { subscriber.cancel() }
             let next = try await found.firstRecord().firstValue()
@@ -85,7 +85,7 @@ import Testing
 
     @Test func whoComesAfterTheAnswerAsksAnew() async throws {
         try await World.run { world in
-            for _ in 0..<2 { _ = try await ada(world).shared().firstRecord().firstValue() }
+            for _ in 0..<2 { _ = try await ada(world).coalescingReads().firstRecord().firstValue() }
             expectNoDifference(world.sandbox.counters.requests[.find], 2)
         }
     }
@@ -101,15 +101,16 @@ import Testing
             func encode(to encoder: any Encoder) throws {}
         }
         try await World.run { world in
-            let subscribers = await asking(1, of: ada(world).shared(), in: world)
-            let sorted = try await ada(world).shared().sorted(by: .name).firstRecord().firstValue()
-            let tagged = try await ada(world).shared().tagged("menu").firstRecord().firstValue()
-            let patient = try await ada(world).shared().timeouts { $0.total = .seconds(600) }.firstRecord().firstValue()
+            let subscribers = await asking(1, of: ada(world).coalescingReads(), in: world)
+            let sorted = try await ada(world).coalescingReads().sorted(by: .name).firstRecord().firstValue()
+            let tagged = try await ada(world).coalescingReads().tagged("menu").firstRecord().firstValue()
+            let patient = try await ada(world).coalescingReads().timeouts { $0.total = .seconds(600) }.firstRecord()
+                .firstValue()
             expectNoDifference(
                 [sorted, tagged, patient].map { $0?.fieldData.name },
                 Array(repeating: "Ada Lovelace", count: 3)
             )
-            let others = world.database.layout(Other.self).find { $0(.name) == "Ada Lovelace" }.shared()
+            let others = world.database.layout(Other.self).find { $0(.name) == "Ada Lovelace" }.coalescingReads()
             let other = try await others.firstRecord().firstValue()
             expectNoDifference(other?.fieldData.email, "ada@example.com")
             expectNoDifference(world.sandbox.counters.requests[.find], 5)
@@ -120,14 +121,14 @@ import Testing
 
     @Test func whoReadsAfterAWriteSeesIt() async throws {
         try await World.run { world in
-            let people = world.database.layout(Person.self).shared()
+            let people = world.database.layout(Person.self).coalescingReads()
             let record = try #require(try await people.firstRecord { $0(.name) == "Ada Lovelace" }.firstValue())
             world.sandbox.inject(.holdAnswer, on: .getRecord)
             let before = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record, FMRest.APIError>()
-            people.record(record.id, isolation: nil).subscribe(before)
+            people.record(id: record.id, isolation: nil).subscribe(before)
             await world.sandbox.untilAnswersHeld()
-            _ = try await people.edit(record.id, ["Name": "Ada King"]).firstValue()
-            let after = try await people.record(record.id).firstValue()
+            _ = try await people.edit(record.id, setting: ["Name": "Ada King"]).firstValue()
+            let after = try await people.record(id: record.id).firstValue()
             expectNoDifference(after.fieldData.name, "Ada King")
             world.sandbox.releaseAnswers()
             await before.completion()
@@ -137,11 +138,11 @@ import Testing
 
     @Test func writesAndScriptsAreNeverShared() async throws {
         try await World.run { world in
-            let people = world.database.layout(Person.self).shared()
+            let people = world.database.layout(Person.self).coalescingReads()
             let made = (0..<3).map { _ in TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>() }
             for subscriber in made { people.create(Person(name: "New")).subscribe(subscriber) }
             let echoes = (0..<3).map { _ in TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>() }
-            for subscriber in echoes { people.script("Echo", "1").subscribe(subscriber) }
+            for subscriber in echoes { people.layout.runScript("Echo", parameter: "1").subscribe(subscriber) }
             for subscriber in made { await subscriber.completion() }
             for subscriber in echoes { await subscriber.completion() }
             expectNoDifference(Set(made.flatMap(\.values).map(\.recordId)).count, 3)
@@ -152,15 +153,17 @@ import Testing
     /// The global fields of a pinned session are seen only by its own reads.
     @Test func workInASessionOfItsOwnSharesWithNobodyElse() async throws {
         try await World.run { world in
-            let people = world.database.layout(FilteredPerson.self).shared()
+            let people = world.database.layout(FilteredPerson.self).coalescingReads()
             world.sandbox.inject(.holdAnswer, on: .find)
             let outside = TrackingSubscriber<DataAPI.TypedLayout<FilteredPerson>.Record?, FMRest.APIError>()
             people.firstRecord(isolation: nil) { $0(.name) == "Ada Lovelace" }.subscribe(outside)
             await world.sandbox.untilAnswersHeld()
             let inside = try await world.database.withSession { pinned in
-                try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
-                return try await pinned.layout(FilteredPerson.self).shared().firstRecord { $0(.name) == "Ada Lovelace" }
-                    .firstValue()
+                try await pinned.setGlobals(["Contacts::gFilter": "mine"]).firstValue()
+                return try await pinned.layout(FilteredPerson.self).coalescingReads().firstRecord {
+                    $0(.name) == "Ada Lovelace"
+                }
+                .firstValue()
             }
             expectNoDifference(inside?.fieldData.filter, "mine")
             world.sandbox.releaseAnswers()

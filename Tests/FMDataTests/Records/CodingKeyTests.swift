@@ -52,13 +52,13 @@ import Testing
     @Test func fieldsAreEditedByTheirKeysWithPlainValues() async throws {
         try await World.run { world in
             let day = try #require(FMDate(year: 2026, month: 11, day: 25))
-            _ = try await people(world).edit(1, [.city: "Oslo", .joined: day, .balance: nil]).firstValue()
-            let ada = try await people(world).record(1).firstValue()
+            _ = try await people(world).edit(1, setting: [.city: "Oslo", .joined: day, .balance: nil]).firstValue()
+            let ada = try await people(world).record(id: 1).firstValue()
             expectNoDifference(ada.name, "Ada Lovelace")
             expectNoDifference(ada.city, "Oslo")
             expectNoDifference(ada.joined, day)
             expectNoDifference(ada.balance, nil)
-            let stale = await people(world).edit(1, [.city: "Rome"], modId: 0).awaitSingleResult()
+            let stale = await people(world).edit(1, setting: [.city: "Rome"], modId: 0).awaitSingleResult()
             expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
         }
     }
@@ -71,7 +71,7 @@ import Testing
         ) { host in
             let people = host.database.layout(Person.self)
             let city: String? = nil
-            _ = try await people.edit(1, [.joined: day, .name: "Ada", .balance: 3, .city: city]).firstValue()
+            _ = try await people.edit(1, setting: [.joined: day, .name: "Ada", .balance: 3, .city: city]).firstValue()
             expectNoDifference(
                 host.calls[0].text,
                 #"{"fieldData":{"Birthday":"2026-11-25","Name":"Ada","Balance":3,"City":""},"dateformats":"2"}"#
@@ -96,9 +96,12 @@ import Testing
             let joan = try await people(world).find { $0(.name) == "Joan" }.one().firstValue()
             expectNoDifference(joan.recordId, made.recordId)
             expectNoDifference(joan.city, "Bonn")
-            let summary = try await people(world).find { $0(.city) == "Bonn" }.editAll([.city: "Köln"], .exactly(1))
-                .summary
-                .firstValue()
+            let summary = try await people(world).find { $0(.city) == "Bonn" }.editAll(
+                setting: [.city: "Köln"],
+                .exactly(1)
+            )
+            .summary
+            .firstValue()
             expectNoDifference(summary.updatedCount, 1)
             let writes: [DataAPI.RecordWrite<Person>] = [
                 .edit(made.recordId, [.city: "Ulm"]), .create([.name: "Zoe"]),
@@ -125,8 +128,9 @@ import Testing
 
             let last = try #require(DataAPI.RelatedRecord(portal: phones, recordId: rows[1].recordId))
             let new = Person.Portals(phones: [Person.Phone(number: "+47 1")])
-            _ = try await people.edit(ada.recordId, [.city: "Oslo"], portals: new, deleteRelated: [last]).firstValue()
-            let left = try await people.record(ada.recordId).firstValue()
+            _ = try await people.edit(ada.recordId, setting: [.city: "Oslo"], portals: new, deleteRelated: [last])
+                .firstValue()
+            let left = try await people.record(id: ada.recordId).firstValue()
             expectNoDifference(left.portalData?.phones.map(\.number), ["+44 20 7946 0001", "+47 1"])
             expectNoDifference(left.city, "Oslo")
         }
@@ -142,7 +146,9 @@ import Testing
 
     @Test func anotherTypeShowsWhatThisOneFinds() async throws {
         try await World.run { world in
-            let cards = try await people(world).find { $0(.balance) > 0 }.shown(as: Card.self).sorted(by: .name).all()
+            let cards = try await people(world).find { $0(.balance) > 0 }.responseLayout(of: Card.self).sorted(
+                by: .name
+            ).all()
                 .collect()
                 .firstValue()
             expectNoDifference(cards.map(\.fieldData), [Card(name: "Ada Lovelace"), Card(name: "Grace Hopper")])
@@ -160,26 +166,7 @@ import Testing
         expectNoDifference(DataAPI.BatchOptions(idempotencyKey: Person.CodingKeys.name).idempotencyKey, "Name")
     }
 
-    // MARK: Globals and containers
-
-    private struct Filtered: LayoutRecord {
-        static let layout = "Contacts"
-        var filter: String
-        enum CodingKeys: String, CodingKey { case filter = "gFilter" }
-    }
-
-    @Test func globalsAreQualifiedByTheirTable() async throws {
-        try await World.run { world in
-            let filter = try await world.database.withSession { pinned in
-                let layout = pinned.layout(Filtered.self)
-                _ = try await layout.globals([.filter: "Norway"], ofTable: "Contacts").firstValue()
-                return try await layout.allRecords.firstRecord().firstValue()?.filter
-            }
-            expectNoDifference(filter, "Norway")
-            let unqualified = await world.database.layout(Filtered.self).globals([.filter: "x"]).awaitSingleResult()
-            expectNoDifference(unqualified.failure?.code, .invalidRequest)
-        }
-    }
+    // MARK: Containers
 
     @Test func aContainerOfOneRecordGoesUpAndDown() async throws {
         try await World.run { world in

@@ -116,7 +116,7 @@ import Testing
 
     @Test func childrenOfAJoinComeSideBySide() async throws {
         try await Hosted.run(Self.solution) { database, _ in
-            let readings = database.layout(Reading.self).allRecords.lenient
+            let readings = database.layout(Reading.self).lenient
             let pairs = try await database.layout(Meter.self).all()
                 .joining(readings, on: \.name, equals: .meter)
                 .collect()
@@ -130,7 +130,7 @@ import Testing
 
     @Test func aLiveQueryTellsOfThemWithTheOthers() async throws {
         try await Hosted.run(Self.solution) { database, _ in
-            let value = try await database.layout(Reading.self).allRecords.lenient.live().first().firstValue()
+            let value = try await database.layout(Reading.self).lenient.live().first().firstValue()
             expectNoDifference(value.records.map { told($0.result()) }, Self.expected)
             expectNoDifference(value.unreadable.count, 0)
         }

@@ -46,7 +46,7 @@ import Testing
             let first = try await people(world).firstRecord { $0(.name) == "Ada Lovelace" }.firstValue()
             let ada = try #require(first)
             expectNoDifference(ada.fieldData, Person(name: "Ada Lovelace", city: "London", balance: 1815.12))
-            let same = try await people(world).record(ada.id).firstValue()
+            let same = try await people(world).record(id: ada.id).firstValue()
             expectNoDifference(same.fieldData, ada.fieldData)
             let all = try await people(world).count().firstValue()
             let rich = try await people(world).count { $0(.balance) > 0 }.firstValue()
@@ -83,7 +83,7 @@ import Testing
     @Test func anotherLayoutMayShowWhatThisOneFinds() async throws {
         try await World.run { world in
             // That layout does not show the field that is searched.
-            let found = people(world).find { $0(.balance) == 1815.12 }.shown(by: "Names / 100 % Übersicht")
+            let found = people(world).find { $0(.balance) == 1815.12 }.responseLayout("Names / 100 % Übersicht")
             let ada = try await found.firstRecord().firstValue()
             expectNoDifference(ada?.fieldData, Person(name: "Ada Lovelace", city: "London", balance: nil))
             let count = try await found.count().firstValue()
@@ -95,9 +95,21 @@ import Testing
         try await World.run { world in
             let rich = people(world).find { $0(.balance) > 0 }
             let all = try await rich.count().firstValue()
-            let inLondon = try await rich.where { $0(.city) == "London" }.count().firstValue()
-            let inParis = try await people(world).sorted(by: .name).where { $0(.city) == "Paris" }.count().firstValue()
+            let inLondon = try await rich.filter { $0(.city) == "London" }.count().firstValue()
+            let inParis = try await people(world).sorted(by: .name).filter { $0(.city) == "Paris" }.count().firstValue()
             expectNoDifference([all, inLondon, inParis], [2, 1, 1])
+        }
+    }
+
+    @Test func theCallsOfAFoundSetTakeAConditionToo() async throws {
+        try await World.run { world in
+            let rich = people(world).find { $0(.balance) > 0 }.sorted(by: .name, .descending)
+            let londoners = try await rich.count { $0(.city) == "London" }.firstValue()
+            let first = try await rich.firstRecord { $0(.city) == "London" }.firstValue()
+            let isAnyoneInAtlantis = try await rich.exists { $0(.city) == "Atlantis" }.firstValue()
+            expectNoDifference(londoners, 1)
+            expectNoDifference(first?.fieldData.name, "Ada Lovelace")
+            expectNoDifference(isAnyoneInAtlantis, false)
         }
     }
 
@@ -144,7 +156,7 @@ import Testing
                 .awaitSingleResult()
             expectNoDifference(wrong.failure?.fileMakerCode, .fieldMissing)
             expectNoDifference(wrong.failure?.fields, ["Nmae"])
-            let missing = await people(world).record(999).awaitSingleResult()
+            let missing = await people(world).record(id: 999).awaitSingleResult()
             expectNoDifference(missing.failure?.fileMakerCode, .recordMissing)
         }
     }
@@ -165,7 +177,7 @@ import Testing
             for find in [wanted && inParis, wanted || inParis, !Find.everything] {
                 counts.append(try await people(world).find(find).count().firstValue())
             }
-            counts.append(try await people(world).find(wanted).where { $0(.city) == "Paris" }.count().firstValue())
+            counts.append(try await people(world).find(wanted).filter { $0(.city) == "Paris" }.count().firstValue())
             expectNoDifference(counts, [1, 3, 0, 1])
         }
     }
@@ -179,7 +191,7 @@ import Testing
             let people = host.database.layout(Person.self)
             _ = try await people.firstRecord().firstValue()
             _ = try await people.find { $0(.name) == "Ada" }.firstRecord().firstValue()
-            _ = await people.record(17).awaitSingleResult()
+            _ = await people.record(id: 17).awaitSingleResult()
             expectNoDifference(
                 host.calls.map { String($0.target.split(separator: "/").last ?? "") },
                 ["records?_limit=1&portal=%5B%5D", "_find", "17?portal=%5B%5D"]
@@ -221,17 +233,15 @@ import Testing
         try await World.run { world in
             let people = people(world)
             let made = try await people.create(Person(name: "Joan")).firstValue()
-            let edited = try await people.edit(made.recordId, ["City": "Kiel"]).firstValue()
+            let edited = try await people.edit(made.recordId, setting: ["City": "Kiel"]).firstValue()
             expectNoDifference(edited.recordId, made.recordId)
             expectNoDifference(edited.modId, 1)
-            let stale = await people.edit("\(made.recordId)", ["City": "Rome"], modId: 0).awaitSingleResult()
+            let stale = await people.edit("\(made.recordId)", setting: ["City": "Rome"], modId: 0).awaitSingleResult()
             expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
             let copy = try await people.duplicate(made.recordId).firstValue()
             _ = try await people.delete(made.recordId).firstValue()
-            let left = try await people.record(copy.recordId).firstValue()
+            let left = try await people.record(id: copy.recordId).firstValue()
             expectNoDifference(left.fieldData, Person(name: "Joan", city: "Kiel", balance: nil))
-            let echo = try await people.script("Echo", "back").firstValue()
-            expectNoDifference(echo.scriptResult, "back")
         }
     }
 
@@ -256,7 +266,7 @@ import Testing
             let one = people.find { $0(.city) == "Paris" }.sorted(by: .name)
             expectNoDifference(one == people.find { $0(.city) == "Paris" }.sorted(by: .name), true)
             expectNoDifference(one == people.find { $0(.city) == "Rome" }.sorted(by: .name), false)
-            expectNoDifference(one == one.shown(by: "Other"), false)
+            expectNoDifference(one == one.responseLayout("Other"), false)
             expectNoDifference(Set([people, world.contacts.of(Person.self)]).count, 1)
         }
     }

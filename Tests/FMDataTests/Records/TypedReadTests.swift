@@ -61,7 +61,7 @@ import Testing
 
     @Test func aPageBehindTheLastRecordIsEmptyAndSaysThatNothingIsReported() async throws {
         try await World.run { world in
-            let behind = try await people(world).allRecords.page(offset: 4, limit: 10).firstValue()
+            let behind = try await people(world).page(offset: 4, limit: 10).firstValue()
             let unfound = try await people(world).find { $0(.name) == "Nobody" }.page().firstValue()
             for page in [behind, unfound] {
                 expectNoDifference(page.data, [])
@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: [(0, 10), (1, 0), (-3, 5)])
     func apartThatIsNoneIsRefusedAndNothingIsSent(offset: Int, limit: Int) async throws {
         try await World.run { world in
-            let page = await people(world).allRecords.page(offset: offset, limit: limit).awaitSingleResult()
+            let page = await people(world).page(offset: offset, limit: limit).awaitSingleResult()
             expectNoDifference(page.failure?.code, .invalidRequest)
             expectNoDifference(world.sandbox.counters.requests[.getRecords], nil)
         }
@@ -93,7 +93,7 @@ import Testing
             let none = await people(world).find { $0(.name) == "Nobody" }.one().awaitSingleResult().failure
             expectNoDifference(none?.fileMakerCode, .noRecordsMatch)
             expectNoDifference(none?.reason, "One record was wanted, and there is none.")
-            let several = await people(world).allRecords.one().awaitSingleResult().failure
+            let several = await people(world).one().awaitSingleResult().failure
             expectNoDifference(several?.code, .countDiffers)
             expectNoDifference(several?.reason, "One record was wanted, and there are 3.")
             // The error can be replaced like that of any find without matches.
@@ -106,7 +106,7 @@ import Testing
 
     @Test func aServerThatCountsNothingSaysThatThereAreSeveral() async throws {
         try await World.run(sandbox: { $0.serverVersion = .v17 }) { world in
-            let several = await people(world).allRecords.one().awaitSingleResult().failure
+            let several = await people(world).one().awaitSingleResult().failure
             expectNoDifference(several?.reason, "One record was wanted, and there are several.")
         }
     }
@@ -129,7 +129,7 @@ import Testing
             expectNoDifference(page.scriptResponse?.scriptResult, "after")
             expectNoDifference(page.scriptResponse?.scriptResultPreSort, "sort")
             expectNoDifference(page.scriptResponse?.scriptResultPreRequest, "before")
-            let one = try await people(world).recordResponse(1, ReadOptions(script: Self.scripts)).firstValue()
+            let one = try await people(world).recordResponse(id: 1, ReadOptions(script: Self.scripts)).firstValue()
             expectNoDifference(one.data.map(\.fieldData.name), ["Ada Lovelace"])
             expectNoDifference(one.scriptResponse?.scriptResultPreRequest, "before")
         }

@@ -30,9 +30,9 @@ import Testing
         let second = try Self.visit("2025-12-01", "2025-12-01 00:00:01")
         try await Hosted.run(solution, client: { $0.dateFormats = .file(format) }) { database, sandbox in
             let notes = database.addLayout("Notes")
-            let texts = try await notes.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue()
+            let texts = try await notes.record(id: 1).returnAs(FieldData.self).firstValue()
             expectNoDifference(texts.data[0].fieldData, ["day": "29.02.2024", "seen": "29.02.2024 13:05:00"])
-            let typed = try await notes.getRecordById(recordId: 1).returnAs(Visit.self).firstValue()
+            let typed = try await notes.record(id: 1).returnAs(Visit.self).firstValue()
             expectNoDifference(typed.data[0].fieldData, first)
 
             let id = try await notes.createRecord(first).firstValue().recordId

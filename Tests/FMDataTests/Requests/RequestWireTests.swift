@@ -76,13 +76,13 @@ import Testing
     @Test(.tags(.earlierClients))
     func namesAreEncodedOneByOneAndWhatCannotBeANameIsATypedError() async throws {
         try await ScriptedHost.run { host in
-            _ = try await host.database.addLayout("A/B + 50 % ?#é").executeScript(script: "a/b&c").firstValue()
+            _ = try await host.database.addLayout("A/B + 50 % ?#é").runScript("a/b&c").firstValue()
             expectNoDifference(
                 host.calls.last?.target,
                 "/fmi/data/vLatest/databases/Harbor/layouts/A%2FB%20%2B%2050%20%25%20%3F%23%C3%A9/script/a%2Fb%26c"
             )
             for name in ["", ".", ".."] {
-                let error = await host.database.addLayout(name).executeScript(script: "S").awaitSingleResult()
+                let error = await host.database.addLayout(name).runScript("S").awaitSingleResult()
                     .failure
                 expectNoDifference(error?.code, .invalidRequest)
             }
@@ -94,10 +94,10 @@ import Testing
     func blanksInNamesAndSignsInParametersArriveAsTheyAre() async throws {
         try await World.run { world in
             for text in ["a&b=c+d", "100 % + é", "?x#y", "a;b,c", "\"{[]}\"", " "] {
-                let echo = try await world.countries.executeScript(script: "Echo", scriptParam: text).firstValue()
+                let echo = try await world.countries.runScript("Echo", parameter: .text(text)).firstValue()
                 expectNoDifference(echo.scriptResult, text)
             }
-            let count = try await world.countries.executeScript(script: "Count Found").firstValue()
+            let count = try await world.countries.runScript("Count Found").firstValue()
             expectNoDifference(count.scriptResult, "249")
         }
     }
@@ -115,9 +115,9 @@ import Testing
     func aSingleRecordAndADeleteKeepTheirOptions() async throws {
         try await ScriptedHost.run(answer: { _ in .json(#"{"data":[]}"#) }) { host in
             let script = ScriptQuery(script: "S", scriptParam: "p")
-            _ = try await host.layout.getRecordById(
-                recordId: 1,
-                recordQuery: RecordQuery(
+            _ = try await host.layout.record(
+                id: 1,
+                query: RecordQuery(
                     script: script,
                     layoutResponse: "Other",
                     portal: [PortalRequest(name: "P", limit: 1)]

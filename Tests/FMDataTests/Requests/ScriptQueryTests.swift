@@ -19,7 +19,7 @@ import Testing
             let errors = [
                 await contacts.getRecords(recordQuery: RecordQuery(script: script)).returnAs(FieldData.self)
                     .awaitSingleResult().failure,
-                await contacts.getRecordById(recordId: 1, recordQuery: RecordQuery(script: script))
+                await contacts.record(id: 1, query: RecordQuery(script: script))
                     .returnAs(FieldData.self).awaitSingleResult().failure,
                 await contacts.deleteRecord(recordId: 1, scriptQuery: script).awaitSingleResult().failure,
                 await contacts.records(FieldData.self, recordQuery: RecordQuery(script: script)).awaitSingleResult()
@@ -53,7 +53,7 @@ import Testing
                 .returnAs(FieldData.self).awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             #expect(error?.reason.contains("2000") == true)
-            #expect(error?.hint?.contains("executeScript") == true)
+            #expect(error?.hint?.contains("runScript") == true)
             let short = ScriptQuery(script: "Echo", scriptParam: String(repeating: "a", count: 1_500))
             let read = try await world.contacts.getRecords(recordQuery: RecordQuery(script: short, limit: 1))
                 .returnAs(FieldData.self).firstValue()

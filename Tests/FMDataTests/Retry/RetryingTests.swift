@@ -192,7 +192,7 @@ import Testing
             let error = await still.contacts.deleteRecord(recordId: 1, scriptQuery: before).awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .recordInUse)
             still.sandbox.inject(.error(FileMakerError(301)), on: .runScript)
-            let alone = await still.contacts.executeScript(script: "Echo").awaitSingleResult().failure
+            let alone = await still.contacts.runScript("Echo").awaitSingleResult().failure
             expectNoDifference(alone?.fileMakerCode, .recordInUse)
 
             // After a refused request no script runs, and a full host runs no script either, so both calls are safe to
@@ -204,7 +204,7 @@ import Testing
             await still.pass(1)
             await call.completion()
             let script = Call<DataAPI.ScriptResponse>()
-            still.contacts.executeScript(script: "Echo").subscribe(script)
+            still.contacts.runScript("Echo").subscribe(script)
             await still.pass(1)
             await script.completion()
             expectNoDifference(call.values.count + script.values.count, 2)
@@ -364,8 +364,10 @@ import Testing
         try await run { still in
             still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord)
             let call = Call<DataAPI.EditRecordResponse>()
-            still.database.retrying(Self.policy).withSession { pinned in self.edit(pinned.addLayout("Contacts")) }
-                .subscribe(call)
+            still.database.retrying(Self.policy).withSessionPublisher { pinned in
+                self.edit(pinned.addLayout("Contacts"))
+            }
+            .subscribe(call)
             await still.pass(1)
             await call.completion()
             expectNoDifference(call.values.count, 1)

@@ -24,7 +24,7 @@ import Testing
     @Test func globalsAreSeenInsideAndTheSessionEndsWithTheWork() async throws {
         try await World.run { world in
             let inside = try await world.database.withSession { pinned in
-                try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
+                try await pinned.setGlobals(["Contacts::gFilter": "mine"]).firstValue()
                 #expect(world.sandbox.counters.openSessions == 1)
                 return try await filter(pinned)
             }
@@ -46,7 +46,7 @@ import Testing
             await until { world.sandbox.counters.openSessions == 0 }
             let refused = await #expect(throws: FMRest.APIError.self) {
                 try await world.database.withSession { pinned in
-                    try await pinned.layout(Filtered.self).record(999).firstValue().fieldData.filter
+                    try await pinned.layout(Filtered.self).record(id: 999).firstValue().fieldData.filter
                 }
             }
             expectNoDifference(refused?.fileMakerCode, .recordMissing)

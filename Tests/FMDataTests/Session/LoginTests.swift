@@ -206,8 +206,8 @@ import Testing
                     ? .json("{}") : .error(952, status: 401)
             }
         ) { host in
-            _ = try await host.layout.executeScript(script: "S").firstValue()
-            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.runScript("S").firstValue()
+            _ = try await host.layout.runScript("S").firstValue()
             expectNoDifference(host.logIns.map(\.text), [expected, expected])
             for request in host.logIns {
                 expectNoDifference(request.header("Content-Type"), "application/json")
@@ -226,7 +226,7 @@ import Testing
                 credentials: Credentials(user: "other", password: "q"),
                 dataSourceCredentials: sources
             ).firstValue()
-            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.runScript("S").firstValue()
             expectNoDifference(host.logIns.count, 2)
             for request in host.logIns {
                 #expect(request.text.contains("Stock"))
@@ -240,7 +240,7 @@ import Testing
 
     @Test func aDataSourceWithoutCredentialsIsRefusedLateAndTyped() async throws {
         try await ScriptedHost.run(answer: { _ in .error(802, "Unable to open file") }) { host in
-            let error = await host.layout.executeScript(script: "S").awaitSingleResult().failure
+            let error = await host.layout.runScript("S").awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .fileNotOpened)
             expectNoDifference(host.logIns.count, 1)
         }
@@ -295,7 +295,7 @@ import Testing
     )
     func everyKindOfLoginHasAJSONBodyAndSaysSo(credentials: Credentials) async throws {
         try await ScriptedHost.run(credentials: credentials) { host in
-            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.runScript("S").firstValue()
             expectNoDifference(host.logIns.map(\.text), ["{}"])
             expectNoDifference(host.logIns.map { $0.header("Content-Type") }, ["application/json"])
         }

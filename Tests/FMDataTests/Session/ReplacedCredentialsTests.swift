@@ -42,7 +42,9 @@ import Testing
             sandbox.inject(.holdAnswer, on: .login)
             let waiting = (0..<3).map { _ in Numbers() }
             for subscriber in waiting {
-                database.orders.script("Who", isolation: nil).map { $0.scriptResult ?? "" }.subscribe(subscriber)
+                database.orders.layout.runScript("Who", isolation: nil).map { $0.scriptResult ?? "" }.subscribe(
+                    subscriber
+                )
             }
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.eve)
@@ -63,7 +65,7 @@ import Testing
         try await Shop.run(client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
             sandbox.inject(.holdAnswer, on: .login)
             let given = Locked<[Bool]>([])
-            let waiting = database.orders.script("Who", isolation: nil).sink(
+            let waiting = database.orders.layout.runScript("Who", isolation: nil).sink(
                 receiveCompletion: { _ in
                     let hers = database.signedIn(as: Shop.ada)
                     given.change { $0 = [hers === database, database.signedIn(as: Shop.eve) === database] }
@@ -136,7 +138,7 @@ import Testing
 
     @Test func whatIsSharedIsSharedWithTheNewAccountNoMore() async throws {
         try await Shop.run { database, sandbox in
-            let shared = database.found.shared()
+            let shared = database.found.coalescingReads()
             sandbox.inject(.holdAnswer, on: .find, count: 2)
             let hers = (0..<3).map { _ in Numbers() }
             func ask(_ subscriber: Numbers) {
@@ -294,7 +296,7 @@ import Testing
         try await Shop.run(client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
             sandbox.inject(.holdAnswer, on: .getRecord, skipping: 1)
             let numbers = Numbers()
-            database.orders.records([1, 3, 2, 4], isolation: nil).map(\.fieldData.number).subscribe(numbers)
+            database.orders.records(ids: [1, 3, 2, 4], isolation: nil).map(\.fieldData.number).subscribe(numbers)
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.eve)
             expectNoDifference(numbers.values, ["a1"])
@@ -332,7 +334,7 @@ import Testing
         try await Shop.run { database, sandbox in
             sandbox.inject(.holdAnswer, on: .getRecord)
             let saved = TrackingSubscriber<DataAPI.Saved<Shop.Order>, FMRest.APIError>()
-            database.orders.edit(1, isolation: nil) { $0.customer = "mine" }.subscribe(saved)
+            database.orders.update(1, isolation: nil) { $0.customer = "mine" }.subscribe(saved)
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.eve)
             await saved.completion()
@@ -348,14 +350,14 @@ import Testing
     @Test func pinnedSessionsAndGlobalsAreGone() async throws {
         try await Shop.run { database, sandbox in
             let error = try await database.withSession { pinned -> FMRest.APIError? in
-                _ = try await pinned.setGlobalFields(globalFields: ["Orders::Filter": "ada's"]).firstValue()
+                _ = try await pinned.setGlobals(["Orders::Filter": "ada's"]).firstValue()
                 expectNoDifference(awaited: try await pinned.who(), "ada")
                 database.replaceCredentials(Shop.eve)
-                return await pinned.orders.script("Filter").awaitSingleResult().failure
+                return await pinned.orders.layout.runScript("Filter").awaitSingleResult().failure
             }
             expectNoDifference(error?.code, .credentialsReplaced)
             let inside = try await database.withSession { pinned in
-                try await pinned.orders.script("Filter").firstValue().scriptResult
+                try await pinned.orders.layout.runScript("Filter").firstValue().scriptResult
             }
             expectNoDifference(inside ?? "", "")
             await until { sandbox.counters.openSessions <= 1 }
@@ -364,10 +366,16 @@ import Testing
 
     @Test func globalsOutsideOfASessionAreGone() async throws {
         try await Shop.run { database, _ in
-            _ = try await database.setGlobalFields(globalFields: ["Orders::Filter": "ada's"]).firstValue()
-            expectNoDifference(awaited: try await database.orders.script("Filter").firstValue().scriptResult, "ada's")
+            _ = try await database.setGlobals(["Orders::Filter": "ada's"]).firstValue()
+            expectNoDifference(
+                awaited: try await database.orders.layout.runScript("Filter").firstValue().scriptResult,
+                "ada's"
+            )
             database.replaceCredentials(Shop.eve)
-            expectNoDifference(awaited: try await database.orders.script("Filter").firstValue().scriptResult ?? "", "")
+            expectNoDifference(
+                awaited: try await database.orders.layout.runScript("Filter").firstValue().scriptResult ?? "",
+                ""
+            )
         }
     }
 
@@ -380,7 +388,7 @@ import Testing
                 for reader in 0..<4 {
                     group.addTask {
                         for _ in 0..<10 {
-                            let all = reader.isMultiple(of: 2) ? database.found.shared() : database.found
+                            let all = reader.isMultiple(of: 2) ? database.found.coalescingReads() : database.found
                             let answer = await all.all(pageSize: 2, isolation: nil).map(\.fieldData.number)
                                 .collect().eraseToAnyPublisher().awaitSingleResult()
                             switch answer {
@@ -394,7 +402,7 @@ import Testing
                 group.addTask {
                     for turn in 0..<20 {
                         database.replaceCredentials(turn.isMultiple(of: 2) ? Shop.eve : Shop.ada)
-                        _ = await database.orders.script("Who").awaitSingleResult()
+                        _ = await database.orders.layout.runScript("Who").awaitSingleResult()
                     }
                 }
             }

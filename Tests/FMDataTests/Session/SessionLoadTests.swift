@@ -41,7 +41,7 @@ import Testing
             solution.name,
             credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
         )
-        let meeting = database.addLayout("Contacts").executeScript(script: "Meet").map { _ in () }
+        let meeting = database.addLayout("Contacts").runScript("Meet").map { _ in () }
         let tally = await Tally(of: (0..<8).map { _ in meeting.eraseToAnyPublisher() })
         expectNoDifference(tally.succeeded, 8)
         expectNoDifference(sandbox.counters.openSessions, 8)
@@ -89,8 +89,8 @@ import Testing
             credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
         )
         let contacts = database.addLayout("Contacts")
-        let meeting = contacts.executeScript(script: "Meet").map { _ in () }.eraseToAnyPublisher()
-        let record = contacts.getRecordById(recordId: 1).returnAs(FieldData.self).map { _ in () }.eraseToAnyPublisher()
+        let meeting = contacts.runScript("Meet").map { _ in () }.eraseToAnyPublisher()
+        let record = contacts.record(id: 1).returnAs(FieldData.self).map { _ in () }.eraseToAnyPublisher()
         let tally = await Tally(of: (0..<200).map { $0 < 3 ? meeting : record })
         expectNoDifference(tally.succeeded, 200)
         let status = database.sessionStatus
@@ -359,7 +359,7 @@ import Testing
 
     /// A read whose duration does not depend on the number of records.
     private func comparison(_ world: World) -> AnyPublisher<Void, FMRest.APIError> {
-        world.contacts.getRecordById(recordId: 1).returnAs(FieldData.self)
+        world.contacts.record(id: 1).returnAs(FieldData.self)
             .map { _ in () }
             .eraseToAnyPublisher()
     }

@@ -75,8 +75,8 @@ import Testing
 
     @Test func globalsAreSeenInsideAndNowhereElse() async throws {
         try await World.run { world in
-            let inside = try await world.database.withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+            let inside = try await world.database.withSessionPublisher { pinned in
+                pinned.setGlobals(["Contacts::gFilter": "mine"])
                     .flatMap { _ in self.read(pinned) }
                     .eraseToAnyPublisher()
             }.firstValue()
@@ -90,10 +90,10 @@ import Testing
     @Test func globalsOfADatabaseAreSeenByAllRequestsAfterThem() async throws {
         try await World.run { world in
             try await reading(20, world.database) { _ in }
-            _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
+            _ = try await world.database.setGlobals(["Contacts::gFilter": "mine"]).firstValue()
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
             // Work that needs a session of its own gets one, and the global fields stay where they are.
-            let inside = try await world.database.withSession { self.read($0) }.firstValue()
+            let inside = try await world.database.withSessionPublisher { self.read($0) }.firstValue()
             expectNoDifference(inside?["gFilter"], "")
             try await reading(20, world.database) { seen in expectNoDifference(seen?["gFilter"], "mine") }
         }
@@ -101,8 +101,8 @@ import Testing
 
     @Test func workThatNeedsTheOnlySessionIsRefusedWhileThatHoldsGlobals() async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 1 }) { world in
-            _ = try await world.database.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"]).firstValue()
-            let error = await world.database.withSession { self.read($0) }.awaitSingleResult().failure
+            _ = try await world.database.setGlobals(["Contacts::gFilter": "mine"]).firstValue()
+            let error = await world.database.withSessionPublisher { self.read($0) }.awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             #expect(error?.hint?.contains("maximumSessions") == true)
             let seen = try await read(world.database).firstValue()
@@ -111,7 +111,7 @@ import Testing
             // The globals ended with their session, so no session is reserved any more.
             world.sandbox.expireSessions()
             _ = try await read(world.database).firstValue()
-            let inside = try await world.database.withSession { self.read($0) }.firstValue()
+            let inside = try await world.database.withSessionPublisher { self.read($0) }.firstValue()
             expectNoDifference(inside?["gFilter"], "")
         }
     }
@@ -130,8 +130,8 @@ import Testing
     @Test func aLostPinnedSessionIsNotReplaced() async throws {
         try await World.run { world in
             let sandbox = world.sandbox
-            let error = await world.database.withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+            let error = await world.database.withSessionPublisher { pinned in
+                pinned.setGlobals(["Contacts::gFilter": "mine"])
                     .handleEvents(receiveOutput: { _ in sandbox.expireSessions() })
                     .flatMap { _ in self.read(pinned) }
                     .eraseToAnyPublisher()
@@ -355,9 +355,9 @@ import Testing
             }
         ) { host in
             let first = TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>()
-            host.layout.executeScript(script: "A").subscribe(first)
+            host.layout.runScript("A").subscribe(first)
             await until { host.calls.count == 1 }
-            _ = try await host.layout.executeScript(script: "B").firstValue()
+            _ = try await host.layout.runScript("B").firstValue()
             first.cancel()
             expectNoDifference(host.calls.map { $0.header("Authorization") }, ["Bearer T1", "Bearer T2"])
         }
@@ -371,7 +371,7 @@ import Testing
     )
     func aRefusedTokenAndA401WithoutMessagesMeanTheSame(reply: [FaultServer.Step]) async throws {
         try await ScriptedHost.run(answer: { call in call.number == 0 ? reply : .json("{}") }) { host in
-            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.runScript("S").firstValue()
             expectNoDifference(host.logIns.count, 2)
             expectNoDifference(host.calls.map { $0.header("Authorization") }, ["Bearer T1", "Bearer T2"])
         }

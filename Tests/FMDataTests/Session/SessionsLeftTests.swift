@@ -90,8 +90,8 @@ import Testing
     @Test func afterPinnedWorkThatWasCancelled() async throws {
         try await World.run { world in
             let subscriber = TrackingSubscriber<Int, FMRest.APIError>()
-            world.database.withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+            world.database.withSessionPublisher { pinned in
+                pinned.setGlobals(["Contacts::gFilter": "mine"])
                     .map { _ in 1 }
                     .append(Empty<Int, FMRest.APIError>(completeImmediately: false))
                     .eraseToAnyPublisher()

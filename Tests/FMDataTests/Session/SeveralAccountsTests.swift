@@ -61,9 +61,10 @@ import Testing
             sandbox.inject(.holdAnswer, on: .find, count: 2)
             let subscribers = [ada, eve, ada, eve].map { database in
                 let subscriber = Numbers()
-                database.found.shared().firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }.subscribe(
-                    subscriber
-                )
+                database.found.coalescingReads().firstRecord(isolation: nil).map { $0?.fieldData.number ?? "" }
+                    .subscribe(
+                        subscriber
+                    )
                 return subscriber
             }
             await sandbox.untilAnswersHeld(2)

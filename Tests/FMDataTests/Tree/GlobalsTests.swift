@@ -10,7 +10,7 @@ import Testing
     @Test(.tags(.earlierClients))
     func globalsAreWrappedAndThePathHasNoSlashAtItsEnd() async throws {
         try await ScriptedHost.run(client: { $0.sessions.maximumSessions = 1 }) { host in
-            _ = try await host.database.setGlobalFields(globalFields: ["T::g": "1"]).firstValue()
+            _ = try await host.database.setGlobals(["T::g": "1"]).firstValue()
             expectNoDifference(host.calls.last?.target, "/fmi/data/vLatest/databases/Harbor/globals")
             expectNoDifference(host.calls.last?.text, #"{"globalFields":{"T::g":"1"}}"#)
         }
@@ -19,7 +19,7 @@ import Testing
     @Test(.tags(.earlierClients))
     func globalsNeedTheirTableAndNoFieldsAreAnEmptyObject() async throws {
         try await ScriptedHost.run(answer: { _ in .json(#"{"recordId":"1","modId":"0"}"#) }) { host in
-            let error = await host.database.setGlobalFields(globalFields: ["gName": "x"]).awaitSingleResult()
+            let error = await host.database.setGlobals(["gName": "x"]).awaitSingleResult()
                 .failure
             expectNoDifference(error?.code, .invalidRequest)
             _ = try await host.layout.createRecord().firstValue()

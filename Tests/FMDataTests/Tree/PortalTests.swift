@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct PortalTests {
     @Test(.tags(.fact)) func deleteRelatedGoesInsideFieldData() async throws {
         try await World.run { world in
-            let before = try await world.contacts.getRecordById(recordId: 1)
+            let before = try await world.contacts.record(id: 1)
                 .returnAs(FieldData.self, [String: [FieldData]].self).firstValue()
             let rows = try #require(before.data.first?.portalData?["Phones"])
             let first = try #require(rows.first?["recordId"]?.int)

@@ -39,7 +39,7 @@ import Testing
                 recordId: created.recordId
             ).firstValue()
             expectNoDifference(edited.modId, 1)
-            let read = try await world.contacts.getRecordById(recordId: created.recordId).returnAs(Contact.self)
+            let read = try await world.contacts.record(id: created.recordId).returnAs(Contact.self)
                 .firstValue()
             expectNoDifference(
                 read.data.map(\.fieldData),
@@ -52,10 +52,10 @@ import Testing
             expectNoDifference(stale.failure?.fileMakerCode, .modIdMismatch)
             let copy = try await world.contacts.duplicateRecord(recordId: created.recordId).firstValue()
             _ = try await world.contacts.deleteRecord(recordId: created.recordId).firstValue()
-            let gone = await world.contacts.getRecordById(recordId: created.recordId).returnAs(Contact.self)
+            let gone = await world.contacts.record(id: created.recordId).returnAs(Contact.self)
                 .awaitSingleResult()
             expectNoDifference(gone.failure?.fileMakerCode, .recordMissing)
-            let left = try await world.contacts.getRecordById(recordId: copy.recordId).returnAs(Contact.self)
+            let left = try await world.contacts.record(id: copy.recordId).returnAs(Contact.self)
                 .firstValue()
             expectNoDifference(left.data.first?.fieldData.city, "Århus")
         }
@@ -74,7 +74,7 @@ import Testing
                 )
             ).firstValue()
             func phones() async throws -> [ContactPortals.Phone] {
-                try await world.contacts.getRecordById(recordId: created.recordId)
+                try await world.contacts.record(id: created.recordId)
                     .returnAs(Contact.self, ContactPortals.self).firstValue().data.first?.portalData?.phones ?? []
             }
             let made = try await phones()
@@ -161,8 +161,8 @@ import Testing
 
     @Test func globalsBelongToAPinnedSession() async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 2 }) { world in
-            let seen = world.database.withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "mine"])
+            let seen = world.database.withSessionPublisher { pinned in
+                pinned.setGlobals(["Contacts::gFilter": "mine"])
                     .flatMap { _ in
                         pinned.addLayout("Contacts").getRecords(recordQuery: RecordQuery(limit: 1))
                             .returnAs([String: FieldValue].self)

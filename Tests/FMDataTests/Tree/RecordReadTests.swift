@@ -41,9 +41,9 @@ import Testing
             )
             .firstValue()
             expectNoDifference(second.data.first?.fieldData["Id"]?.int, 2)
-            let last = try await layout.getRecordById(
-                recordId: all.data[0].recordId,
-                recordQuery: RecordQuery(portal: [PortalRequest(name: "Rows", limit: 50, offset: 51)])
+            let last = try await layout.record(
+                id: all.data[0].recordId,
+                query: RecordQuery(portal: [PortalRequest(name: "Rows", limit: 50, offset: 51)])
             ).returnAs(FieldData.self, [String: [FieldData]].self).firstValue()
             expectNoDifference(last.data[0].portalData?["Rows"]?.map { $0["Rows::Number"]?.int }, (51...60).map { $0 })
             let past = await layout.getRecords(recordQuery: RecordQuery(offset: 151)).returnAs(FieldData.self)
@@ -105,7 +105,7 @@ import Testing
         try await ScriptedHost.run(answer: { _ in
             .json(#"{"data":[{"fieldData":{},"portalData":{},"recordId":\#(id),"modId":\#(id)}]}"#)
         }) { host in
-            let record = try await host.layout.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue()
+            let record = try await host.layout.record(id: 1).returnAs(FieldData.self).firstValue()
                 .data[0]
             expectNoDifference([record.recordId, record.modId], [.max, .max])
         }
@@ -115,7 +115,7 @@ import Testing
     func aSingleRecordHasNoOffsetLimitOrOrder() async throws {
         try await ScriptedHost.run { host in
             for query in [RecordQuery(offset: 2), RecordQuery(limit: 2), RecordQuery(sortOrder: [])] {
-                let error = await host.layout.getRecordById(recordId: 1, recordQuery: query).returnAs(
+                let error = await host.layout.record(id: 1, query: query).returnAs(
                     FieldData.self
                 )
                 .awaitSingleResult().failure
@@ -162,7 +162,7 @@ import Testing
                 let id = try await world.contacts.createRecord(record: EditRecord(createRecord: account))
                     .firstValue()
                     .recordId
-                let read = try await world.contacts.getRecordById(recordId: id).returnAs(Account.self).firstValue()
+                let read = try await world.contacts.record(id: id).returnAs(Account.self).firstValue()
                 expectNoDifference(read.data.map(\.fieldData), [account])
             }
         }

@@ -104,7 +104,7 @@ import Testing
                 let person = Person(name: "Augusta", birthday: birthday)
                 let created = try await world.contacts.createRecord(record: EditRecord(createRecord: person))
                     .firstValue()
-                let read = try await world.contacts.getRecordById(recordId: created.recordId).returnAs(Person.self)
+                let read = try await world.contacts.record(id: created.recordId).returnAs(Person.self)
                     .firstValue()
                 expectNoDifference(read.data.map(\.fieldData), [person])
             }

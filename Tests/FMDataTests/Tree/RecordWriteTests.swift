@@ -18,8 +18,8 @@ import Testing
             _ = try await contacts.duplicateRecord(recordId: 1).firstValue()
             _ = try await contacts.findRecords(query: FindQuery(query: [["Name": "*"]])).returnAs(FieldData.self)
                 .firstValue()
-            _ = try await world.database.withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "x"])
+            _ = try await world.database.withSessionPublisher { pinned in
+                pinned.setGlobals(["Contacts::gFilter": "x"])
             }.firstValue()
             expectNoDifference(world.sandbox.counters.strayRequests, 0)
 
@@ -139,7 +139,7 @@ import Testing
             let error = await edit.awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .modIdMismatch)
             let copy = try await world.contacts.duplicateRecord(recordId: 1).firstValue()
-            let read = try await world.contacts.getRecordById(recordId: copy.recordId).returnAs(FieldData.self)
+            let read = try await world.contacts.record(id: copy.recordId).returnAs(FieldData.self)
                 .firstValue()
             expectNoDifference(read.data.first?.fieldData["City"]?.text, "Kiel")
         }
@@ -148,7 +148,7 @@ import Testing
     @Test(.tags(.earlierClients))
     func anEditWrapsTheFieldsAndNoIdIsAmongThem() async throws {
         try await World.run { world in
-            var record = try await world.contacts.getRecordById(recordId: 1).returnAs(Contact.self).firstValue()
+            var record = try await world.contacts.record(id: 1).returnAs(Contact.self).firstValue()
                 .data[0]
             record.fieldData.name = "Ada King"
             let edited = try await world.contacts.editRecord(
@@ -156,7 +156,7 @@ import Testing
                 recordId: record.recordId
             ).firstValue()
             expectNoDifference(edited.modId, record.modId + 1)
-            let again = try await world.contacts.getRecordById(recordId: 1).returnAs(Contact.self).firstValue()
+            let again = try await world.contacts.record(id: 1).returnAs(Contact.self).firstValue()
             expectNoDifference(again.data.map(\.fieldData), [record.fieldData])
         }
     }

@@ -21,7 +21,7 @@ import Testing
     @Test func aValueGoesInAsJSONAndComesOutTyped() async throws {
         try await World.run { world in
             let quote = try await world.countries
-                .executeScript(script: "Echo", parameter: .json(basket), returning: Basket.self).firstValue()
+                .runScript("Echo", parameter: .json(basket), returning: Basket.self).firstValue()
             expectNoDifference(quote, basket)
         }
     }
@@ -29,12 +29,12 @@ import Testing
     @Test func aTextStaysAsItIs() async throws {
         try await World.run { world in
             let text = try await world.countries
-                .executeScript(script: "Echo", parameter: "{not json", returning: String.self).firstValue()
+                .runScript("Echo", parameter: "{not json", returning: String.self).firstValue()
             expectNoDifference(text, "{not json")
             let number = try await world.countries
-                .executeScript(script: "Count Found", returning: Int.self).firstValue()
+                .runScript("Count Found", returning: Int.self).firstValue()
             expectNoDifference(number, 249)
-            let response = try await world.countries.executeScript(script: "Echo", parameter: .text("a&b")).firstValue()
+            let response = try await world.countries.runScript("Echo", parameter: .text("a&b")).firstValue()
             expectNoDifference(response, .init(scriptResult: "a&b", scriptError: "0", scriptName: "Echo"))
         }
     }
@@ -42,10 +42,10 @@ import Testing
     @Test func noResultIsNilForAnOptionalAndAnErrorOtherwise() async throws {
         try await World.run { world in
             let nothing = try await world.countries
-                .executeScript(script: "Visit All", returning: Int?.self, accepting: [.recordMissing]).firstValue()
+                .runScript("Visit All", returning: Int?.self, accepting: [.recordMissing]).firstValue()
             expectNoDifference(nothing, nil)
             let error = await world.countries
-                .executeScript(script: "Visit All", returning: Int.self, accepting: [.recordMissing])
+                .runScript("Visit All", returning: Int.self, accepting: [.recordMissing])
                 .awaitSingleResult().failure
             expectNoDifference(error?.code, .decoding)
         }
@@ -58,7 +58,7 @@ import Testing
         _ type: Value.Type,
         _ reason: String
     ) async {
-        let run = world.countries.executeScript(script: "Echo", parameter: .text(json), returning: type)
+        let run = world.countries.runScript("Echo", parameter: .text(json), returning: type)
         let error = await run.map { _ in true }.awaitSingleResult().failure
         expectNoDifference(
             error?.description,
@@ -84,7 +84,7 @@ import Testing
                 await expect(world, "s3cret", Order.self, "it is not JSON.")
                 await expect(world, #""s3cret""#, Size.self, "it is a text that its type does not take.")
                 let nothing = await world.countries
-                    .executeScript(script: "Visit All", returning: Int.self, accepting: [.recordMissing])
+                    .runScript("Visit All", returning: Int.self, accepting: [.recordMissing])
                     .awaitSingleResult().failure
                 expectNoDifference(
                     nothing?.description,
@@ -104,7 +104,7 @@ import Testing
         try await World.run { world in
             for (json, kind) in kinds {
                 let run = world.countries
-                    .executeScript(script: "Echo", parameter: .text("[\(json)]"), returning: [Size].self)
+                    .runScript("Echo", parameter: .text("[\(json)]"), returning: [Size].self)
                 let error = await run.map { _ in true }.awaitSingleResult().failure
                 #expect(error?.reason.contains("\"[0]\" is \(kind)") == true, "\(error?.reason ?? "")")
             }
@@ -126,7 +126,7 @@ import Testing
     @Test func aResultThatDoesNotFitIsAnErrorWithoutTheResult() async throws {
         try await World.run { world in
             let error = await world.countries
-                .executeScript(script: "Echo", parameter: "\"s3cret\"", returning: Int.self).awaitSingleResult().failure
+                .runScript("Echo", parameter: "\"s3cret\"", returning: Int.self).awaitSingleResult().failure
             expectNoDifference(error?.code, .decoding)
             #expect(error.map { !"\($0)".contains("s3cret") } == true)
         }
@@ -137,7 +137,7 @@ import Testing
             func encode(to encoder: any Encoder) throws { throw CancellationError() }
         }
         try await World.run { world in
-            let error = await world.countries.executeScript(script: "Echo", parameter: .json(Stubborn()))
+            let error = await world.countries.runScript("Echo", parameter: .json(Stubborn()))
                 .awaitSingleResult().failure
             expectNoDifference(error?.code, .encoding)
             expectNoDifference(world.sandbox.counters.totalRequests, 0)
@@ -148,7 +148,7 @@ import Testing
 
     @Test func anErrorIsAValueUntilAsked() async throws {
         try await World.run { world in
-            let run = world.countries.executeScript(script: "Fail With", scriptParam: "301")
+            let run = world.countries.runScript("Fail With", parameter: "301")
             let value = try await run.firstValue()
             expectNoDifference(value.scriptError, "301")
             let error = await run.failOnScriptError().awaitSingleResult().failure
@@ -166,7 +166,7 @@ import Testing
 
     @Test func anOrdinaryLoopEndsWith101WhichCanBeExcepted() async throws {
         try await World.run { world in
-            let run = world.contacts.executeScript(script: "Visit All")
+            let run = world.contacts.runScript("Visit All")
             let excepted = try await run.failOnScriptError(except: [.recordMissing]).firstValue()
             expectNoDifference(excepted.scriptError, "101")
             let unchosen = try await run.failOnScriptError(only: [.recordInUse]).firstValue()
@@ -238,10 +238,10 @@ import Testing
     @Test func aScriptsOwnErrorIsNoLossOfThePinnedSession() async throws {
         try await World.run { world in
             for code in ["112", "952"] {
-                let error = await world.database.withSession { pinned in
-                    pinned.addLayout("Contacts").executeScript(script: "Echo")
+                let error = await world.database.withSessionPublisher { pinned in
+                    pinned.addLayout("Contacts").runScript("Echo")
                         .flatMap { _ in
-                            pinned.addLayout("Contacts").executeScript(script: "Fail With", scriptParam: code)
+                            pinned.addLayout("Contacts").runScript("Fail With", parameter: .text(code))
                         }
                         .failOnScriptError()
                         .eraseToAnyPublisher()
@@ -257,13 +257,13 @@ import Testing
     @Test func aConfidentialParameterIsInNoURLAndReachesTheScript() async throws {
         try await World.run { world in
             let response = try await world.contacts
-                .executeScript(script: "Echo", parameter: .confidential("s3cret")).firstValue()
+                .runScript("Echo", parameter: .confidential("s3cret")).firstValue()
             expectNoDifference(response, .init(scriptResult: "s3cret", scriptError: "0", scriptName: "Echo"))
             expectNoDifference(world.sandbox.counters.requests[.find], 1)
             expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
             expectNoDifference(world.sandbox.counters.executedWrites, 0)
-            let count = try await world.contacts.executeScript(
-                script: "Count Found",
+            let count = try await world.contacts.runScript(
+                "Count Found",
                 parameter: .confidential(json: basket),
                 returning: Int.self
             ).firstValue()
@@ -274,7 +274,7 @@ import Testing
                 ? .json(#"{"scriptResult":"r","scriptError":"0","data":[]}"#)
                 : .json(#"{"fieldMetaData":[{"name":"Name","type":"normal","result":"text"}],"portalMetaData":{}}"#)
         }) { host in
-            let response = try await host.layout.executeScript(script: "Unlock", parameter: .confidential("s3cret"))
+            let response = try await host.layout.runScript("Unlock", parameter: .confidential("s3cret"))
                 .firstValue()
             expectNoDifference(response.scriptResult, "r")
             expectNoDifference(host.server.requests.filter { $0.target.contains("s3cret") }.count, 0)
@@ -289,7 +289,7 @@ import Testing
     @Test func aMegabyteGoesInTheBodyWhenItIsConfidential() async throws {
         try await World.run { world in
             let long = (0..<170_000).map { String($0) }.joined(separator: " ")
-            let response = try await world.contacts.executeScript(script: "Echo", parameter: .confidential(long))
+            let response = try await world.contacts.runScript("Echo", parameter: .confidential(long))
                 .firstValue()
             expectNoDifference(response.scriptResult == long, true)
             expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
@@ -299,7 +299,7 @@ import Testing
     @Test func aLongParameterGoesInTheURLAndNothingElseIsAskedFor() async throws {
         let long = String(repeating: "long ", count: 800)
         try await World.run { world in
-            let response = try await world.contacts.executeScript(script: "Echo", scriptParam: long).firstValue()
+            let response = try await world.contacts.runScript("Echo", parameter: .text(long)).firstValue()
             expectNoDifference(response.scriptResult, long)
             expectNoDifference(world.sandbox.counters.requests[.find], nil)
             expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], nil)
@@ -309,7 +309,7 @@ import Testing
     @Test(arguments: [414, 431])
     func aURLThatIsRefusedAsTooLongWasNotCarriedOut(status: Int) async throws {
         try await ScriptedHost.run(answer: { _ in .html(status) }) { host in
-            let error = await host.layout.executeScript(script: "S", scriptParam: String(repeating: "x", count: 9_000))
+            let error = await host.layout.runScript("S", parameter: .text(String(repeating: "x", count: 9_000)))
                 .awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             expectNoDifference(error?.outcomeIsUnknown, false)
@@ -322,7 +322,7 @@ import Testing
     func aBareRefusalOfALongURLIsHintedAt(status: Int) async throws {
         try await ScriptedHost.run(answer: { _ in .html(status) }) { host in
             func hint(_ length: Int) async -> String? {
-                await host.layout.executeScript(script: "S", scriptParam: String(repeating: "x", count: length))
+                await host.layout.runScript("S", parameter: .text(String(repeating: "x", count: length)))
                     .awaitSingleResult().failure?.hint
             }
             #expect(await hint(9_000)?.contains("confidential") == true)
@@ -335,7 +335,7 @@ import Testing
         empty.addScript("Echo") { .result($0.parameter) }
         try await Hosted.run(empty) { database, sandbox in
             let error = await database.addLayout("Notes")
-                .executeScript(script: "Echo", parameter: .confidential("s3cret")).awaitSingleResult().failure
+                .runScript("Echo", parameter: .confidential("s3cret")).awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             #expect(error?.reason.contains("did not run") == true)
             expectNoDifference(sandbox.counters.scriptRuns, 0)
@@ -348,7 +348,7 @@ import Testing
         blind.addScript("Echo") { .result($0.parameter) }
         try await Hosted.run(blind) { database, sandbox in
             let error = await database.addLayout("Notes")
-                .executeScript(script: "Echo", parameter: .confidential("s3cret")).awaitSingleResult().failure
+                .runScript("Echo", parameter: .confidential("s3cret")).awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             expectNoDifference(sandbox.counters.requests[.find], nil)
         }
@@ -356,7 +356,7 @@ import Testing
 
     @Test func eachSubscriptionRunsTheScriptAndNoneDoesNot() async throws {
         try await World.run { world in
-            let run = world.countries.executeScript(script: "Echo", parameter: "1")
+            let run = world.countries.runScript("Echo", parameter: "1")
             expectNoDifference(world.sandbox.counters.totalRequests, 0)
             _ = try await run.firstValue()
             _ = try await run.firstValue()
@@ -367,7 +367,7 @@ import Testing
     @Test(.tags(.fact)) func aConfidentialParameterTakesTheBody() async throws {
         try await World.run { world in
             let long = String(repeating: "ü", count: 400)
-            let response = try await world.contacts.executeScript(script: "Echo", parameter: .confidential(long))
+            let response = try await world.contacts.runScript("Echo", parameter: .confidential(long))
                 .firstValue()
             expectNoDifference(response.scriptResult, long)
             expectNoDifference(world.sandbox.counters.requests[.runScript], nil)
@@ -390,7 +390,7 @@ import Testing
     @Test(.tags(.earlierClients))
     func aScriptWithoutAParameterHasNone() async throws {
         try await ScriptedHost.run { host in
-            _ = try await host.layout.executeScript(script: "S").firstValue()
+            _ = try await host.layout.runScript("S").firstValue()
             _ = try await host.layout.deleteRecord(recordId: 1, scriptQuery: ScriptQuery(script: "S")).firstValue()
             expectNoDifference(host.calls.filter { $0.target.contains("param") }.count, 0)
         }
@@ -399,7 +399,7 @@ import Testing
     @Test(.tags(.earlierClients))
     func aScriptGivesItsResultAndItsError() async throws {
         try await World.run { world in
-            let failed = try await world.countries.executeScript(script: "Fail").firstValue()
+            let failed = try await world.countries.runScript("Fail").firstValue()
             expectNoDifference(failed, .init(scriptError: "5", scriptName: "Fail"))
         }
     }

@@ -35,7 +35,7 @@ import Testing
             for value in values {
                 let id = try await target.createRecord(record: EditRecord(createRecord: [field: value])).firstValue()
                     .recordId
-                let read = try await target.getRecordById(recordId: id).returnAs([String: String].self).firstValue()
+                let read = try await target.record(id: id).returnAs([String: String].self).firstValue()
                 expectSame(read.data.compactMap { $0.fieldData[field] }, [value])
                 let other = value + "é"
                 _ = try await target.editRecord(record: EditRecord(editRecord: [field: other]), recordId: id)
@@ -43,9 +43,9 @@ import Testing
                 let stored = sandbox.records(ofTable: table, inDatabase: solution.name)?.last?.values[field]
                 expectSame([stored ?? ""], [other])
 
-                let byURL = try await target.executeScript(script: script, scriptParam: value).firstValue()
+                let byURL = try await target.runScript(script, parameter: .text(value)).firstValue()
                 expectSame([byURL.scriptResult ?? ""], [value])
-                let byBody = try await target.executeScript(script: script, parameter: .confidential(value))
+                let byBody = try await target.runScript(script, parameter: .confidential(value))
                     .firstValue()
                 expectSame([byBody.scriptResult ?? ""], [value])
                 let along = try await target.getRecords(
@@ -58,7 +58,7 @@ import Testing
                 expectSame([along.scriptResponse?.scriptResultPreRequest ?? ""], [value])
             }
             let globals = ["\(table)::gGlobal": values[0]]
-            _ = try await database.withSession { $0.setGlobalFields(globalFields: globals) }.firstValue()
+            _ = try await database.withSessionPublisher { $0.setGlobals(globals) }.firstValue()
             let missing = await target.editRecord(record: EditRecord(editRecord: ["\(field)y": ""]), recordId: 1)
                 .awaitSingleResult().failure
             expectSame(missing?.fields ?? [], ["\(field)y"])

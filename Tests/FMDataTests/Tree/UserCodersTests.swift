@@ -144,8 +144,8 @@ import Testing
             client: Self.snakeCase,
             answer: { _ in .json(#"{"scriptResult":"{\"articleName\":\"a\"}","scriptError":"0"}"#) }
         ) { host in
-            let order = try await host.layout.executeScript(
-                script: "S",
+            let order = try await host.layout.runScript(
+                "S",
                 parameter: .json(Order(articleName: "b")),
                 returning: Order.self
             ).firstValue()

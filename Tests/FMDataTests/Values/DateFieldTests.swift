@@ -37,17 +37,17 @@ import Testing
             for day in ["2024-02-29", "1969-12-31", "2018-11-04"].compactMap({ FMDate($0) }) {
                 let fields: FieldData = ["Birthday": FieldValue(day, format: formats.format)]
                 let id = try await contacts.createRecord(fields).firstValue().recordId
-                var read = try await contacts.getRecordById(recordId: id).returnAs(Days.self).firstValue().data[0]
+                var read = try await contacts.record(id: id).returnAs(Days.self).firstValue().data[0]
                     .fieldData
                 expectNoDifference(read.birthday, day.instant(in: zone))
                 expectNoDifference(read.missing, nil)
                 _ = try await contacts.editRecord(read, recordId: id).firstValue()
-                let back = try await contacts.getRecordById(recordId: id).returnAs(FieldData.self).firstValue()
+                let back = try await contacts.record(id: id).returnAs(FieldData.self).firstValue()
                 expectNoDifference(back.data[0].fieldData["Birthday"]?.date(formats.format), day)
                 // A later time of the same day.
                 read.birthday += 20 * 3_600
                 _ = try await contacts.editRecord(read, recordId: id).firstValue()
-                let same = try await contacts.getRecordById(recordId: id).returnAs(Days.self).firstValue()
+                let same = try await contacts.record(id: id).returnAs(Days.self).firstValue()
                 expectNoDifference(same.data[0].fieldData.birthday, day.instant(in: zone))
             }
         }
@@ -57,7 +57,7 @@ import Testing
         try await World.run { world in
             let contacts = world.contacts
             let id = try await contacts.createRecord(["Birthday": "02/29/2024"]).firstValue().recordId
-            let read = try await contacts.getRecordById(recordId: id).returnAs(Plain.self).firstValue().data[0]
+            let read = try await contacts.record(id: id).returnAs(Plain.self).firstValue().data[0]
                 .fieldData
             let error = await contacts.editRecord(read, recordId: id).awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .dateInvalid)
@@ -73,7 +73,7 @@ import Testing
         let day = try #require(FMDate(year: 2024, month: 2, day: 29)).instant(in: .gmt)
         try await World.run(client: { $0.encoding.dates = .days }) { world in
             let made = try await world.contacts.createRecord(Plain(birthday: day)).firstValue()
-            let read = try await world.contacts.getRecordById(recordId: made.recordId).returnAs(Plain.self).firstValue()
+            let read = try await world.contacts.record(id: made.recordId).returnAs(Plain.self).firstValue()
             expectNoDifference(read.data[0].fieldData.birthday, day)
         }
         try await World.run(client: {
@@ -102,7 +102,7 @@ import Testing
             )
             let id = try await world.contacts.createRecord(record: EditRecord(createRecord: contact)).firstValue()
                 .recordId
-            let read = try await world.contacts.getRecordById(recordId: id).returnAs(Contact.self).firstValue()
+            let read = try await world.contacts.record(id: id).returnAs(Contact.self).firstValue()
             expectNoDifference(read.data.map(\.fieldData), [contact])
             let stored = world.sandbox.records(ofTable: "Contacts", inDatabase: "World")?.last?.values
             #expect(stored?["Birthday"]?.contains("\(year)") == true)
@@ -134,7 +134,7 @@ import Testing
             let contact = Contact(name: "Eve", birthday: nil, wakeUp: time)
             let id = try await world.contacts.createRecord(record: EditRecord(createRecord: contact)).firstValue()
                 .recordId
-            let read = try await world.contacts.getRecordById(recordId: id).returnAs(Contact.self).firstValue()
+            let read = try await world.contacts.record(id: id).returnAs(Contact.self).firstValue()
             expectNoDifference(read.data.map(\.fieldData.wakeUp), [time])
         }
     }

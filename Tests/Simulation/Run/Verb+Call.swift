@@ -58,14 +58,14 @@ extension Verb {
             }
             return layout.uploadContainer(file, to: "File", recordId: record).seen { _ in .nothing }
         case .logScript:
-            return layout.executeScript(script: "Log", scriptParam: "s\(id)").seen { _ in .nothing }
+            return layout.runScript("Log", parameter: "s\(id)").seen { _ in .nothing }
         case .echoScript:
-            return layout.executeScript(script: "Echo", scriptParam: "e\(id)").seen { .text($0.scriptResult) }
+            return layout.runScript("Echo", parameter: "e\(id)").seen { .text($0.scriptResult) }
         case .read:
-            let rows: Rows = layout.getRecordById(recordId: record)
+            let rows: Rows = layout.record(id: record)
             return rows.seen { $0.data.first.map(Seen.init) ?? .nothing }
         case .readMissing:
-            let rows: Rows = layout.getRecordById(recordId: 999_999)
+            let rows: Rows = layout.record(id: 999_999)
             return rows.seen { _ in .nothing }
         case .list:
             let rows: Rows = layout.getRecords(recordQuery: .init(limit: 10))
@@ -109,12 +109,12 @@ extension Verb {
         case .validate:
             return database.validateSession().seen { _ in .nothing }
         case .setGlobals:
-            return database.setGlobalFields(globalFields: ["Rows::Global": "g\(id)"]).seen { _ in .nothing }
+            return database.setGlobals(["Rows::Global": "g\(id)"]).seen { _ in .nothing }
         case .pinned:
-            return database.withSession { pinned in
-                pinned.setGlobalFields(globalFields: ["Rows::Global": "p\(id)"])
+            return database.withSessionPublisher { pinned in
+                pinned.setGlobals(["Rows::Global": "p\(id)"])
                     .flatMap(maxPublishers: .max(1)) { _ in
-                        pinned.addLayout(HostPlan.layout).executeScript(script: "Global").seen {
+                        pinned.addLayout(HostPlan.layout).runScript("Global").seen {
                             .text($0.scriptResult)
                         }
                     }
@@ -132,7 +132,7 @@ extension Verb {
                     .setFailureType(to: (any Error).self).eraseToAnyPublisher()
             }
             return database.signedIn(by: provider)
-                .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "a\(id)").seen {
+                .addLayout(HostPlan.layout).runScript("Echo", parameter: "a\(id)").seen {
                     .text($0.scriptResult)
                 }
         case .oAuthProviders:
@@ -143,7 +143,7 @@ extension Verb {
                 .flatMap(maxPublishers: .max(1)) { signIn in
                     let identifier = simulation.host(of: step).signIn(HostPlan.oAuthUser, signIn.requestId)
                     return database.signedIn(as: signIn.credentials(identifier: identifier))
-                        .addLayout(HostPlan.layout).executeScript(script: "Echo", scriptParam: "o\(id)")
+                        .addLayout(HostPlan.layout).runScript("Echo", parameter: "o\(id)")
                 }
                 .seen { .text($0.scriptResult) }
         case .createRetrying:
@@ -152,16 +152,16 @@ extension Verb {
         case .pages:
             return rows.all(pageSize: 2 + id % 9).eraseToAnyPublisher().seen(Seen.init)
         case .recordsByID:
-            return rows.records([record, 999_999, record], missing: .skip).seen(Seen.init)
+            return rows.records(ids: [record, 999_999, record], missing: .skip).seen(Seen.init)
         case .joined:
             return ["r\(id)", "nobody", "r\(id)"].publisher.setFailureType(to: FMRest.APIError.self)
                 .joiningOne(rows, on: { $0 }, equals: .marker)
                 .eraseToAnyPublisher()
                 .seen { joined in joined.child.map(Seen.init) ?? .nothing }
         case .shared:
-            return rows.shared().record(record).seen(Seen.init)
+            return rows.coalescingReads().record(id: record).seen(Seen.init)
         case .save:
-            return rows.edit(record) { $0.note = HostPlan.secret + "w" }.seen { _ in .nothing }
+            return rows.update(record) { $0.note = HostPlan.secret + "w" }.seen { _ in .nothing }
         case .upsert:
             return keyed.upsert(KeyedRow(marker: "u\(id)", key: "u\(id)"), by: .key).seen { _ in .nothing }
         case .batchCreate:
@@ -194,7 +194,7 @@ extension Verb {
         case .createByOthers, .editByOthers, .deleteByOthers:
             return Verb.now { simulation.host(of: step).commitByOthers(self, step: id) }
         case .whoAmI:
-            return layout.executeScript(script: "Who").seen { .text($0.scriptResult) }
+            return layout.runScript("Who").seen { .text($0.scriptResult) }
         case .swap:
             return Verb.now { simulation.swap(database) }
         case .swapByLogin:

@@ -498,7 +498,7 @@ struct Schiffe: LayoutRecord, Hashable {
         }
     }
 
-    /// Global fields, which have one value for the work of a session: for `setGlobalFields(globalFields:)`.
+    /// Global fields, which have one value for the work of a session: for `setGlobals(_:)`.
     struct Globals: Hashable, Sendable {
         /// "Schiffe::gJahr".
         var gJahr: FMNumber??

@@ -3,7 +3,7 @@ import NIOCore
 import OpenCombine
 
 /// The reads of a database, as one account, that are shared while they are under way, and whose answers are cached for
-/// a time; see ``DataAPI/Calling/shared()`` and ``DataAPI/Calling/cached(for:)``.
+/// a time; see ``DataAPI/Calling/coalescingReads()`` and ``DataAPI/Calling/cached(for:)``.
 final class SharedReads: @unchecked Sendable {
     // @unchecked: `state` is a lock with its guarded values, including the flights, which change under this lock only.
     /// Two reads with equal keys are the same: the bytes of the request, the type of the result, and the time limits

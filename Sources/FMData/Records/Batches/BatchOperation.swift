@@ -367,7 +367,7 @@ extension DataAPI.TypedLayout {
         holding fields: some Encodable,
         base: Int?
     ) -> BatchOperation.Call {
-        layout.of(FieldData.self).record(recordId, isolation: nil)
+        layout.of(FieldData.self).record(id: recordId, isolation: nil)
             .tryMap { record -> Answered in
                 let isSame = try wireFields(of: fields).isHeld(by: record.fieldData)
                 return .found(

@@ -40,7 +40,7 @@ extension DataAPI.FoundSet {
 
     /// Changes the same fields of all the records.
     ///
-    ///     people.find { $0(.city) == "Peking" }.editAll(["City": "Beijing"], .exactly(12))
+    ///     people.find { $0(.city) == "Peking" }.editAll(setting: ["City": "Beijing"], .exactly(12))
     ///
     /// Publishes one ``DataAPI/BatchRow`` per record, ``DataAPI/WriteResult/Kind/updated`` on success. Each edit is
     /// based on the version that was found: a record that another client changes meanwhile is not written to, and its
@@ -57,7 +57,7 @@ extension DataAPI.FoundSet {
     ///
     /// Source: Claris Data API guide, "Perform a find request" and "Edit a record".
     public func editAll(
-        _ fields: FieldData,
+        setting fields: FieldData,
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
@@ -70,13 +70,13 @@ extension DataAPI.FoundSet {
 
     /// Changes the fields that are set in `changes`, in all the records.
     ///
-    ///     people.find { $0(.city) == "Peking" }.editAll(Person.Changes(city: "Beijing"), .exactly(12))
+    ///     people.find { $0(.city) == "Peking" }.editAll(setting: Person.Changes(city: "Beijing"), .exactly(12))
     ///
     /// The same as with fields by name.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func editAll<Changes: RecordChanges>(
-        _ changes: Changes,
+        setting changes: Changes,
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),

@@ -311,7 +311,7 @@ struct Commit<R: RecordFields> {
                 }
                 .eraseToAnyPublisher()
         }
-        return jobs.record(recordId, isolation: nil)
+        return jobs.record(id: recordId, isolation: nil)
             .tryMap { record in
                 guard let result = record.fieldData[script.resultField], !result.isEmpty else {
                     throw FMRest.APIError.jobIsNotDone

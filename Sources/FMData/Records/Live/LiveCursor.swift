@@ -2,7 +2,7 @@ import Foundation
 
 extension DataAPI {
     /// How far a program has followed the changes of a query: which records it knows, and in which versions. It can be
-    /// stored in a file and passed to ``TypedLayout/changes(of:since:options:isolation:)`` by the next run.
+    /// stored in a file and passed to ``RecordSource/changes(since:options:isolation:)`` by the next run.
     ///
     /// Store it *after* its event was processed: if the program ends in between, the event comes again (delivery at
     /// least once), and nothing is lost. As JSON it takes three to four bytes per record, and eleven more when

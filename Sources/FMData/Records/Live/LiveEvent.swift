@@ -33,12 +33,12 @@ extension DataAPI {
     /// The changes of a query's records, for a program that keeps a copy of them elsewhere. Publishes a snapshot, then
     /// `ready`, then change sets.
     ///
-    ///     people.changes(of: people.find { $0(.city) == "Calgary" }, since: cursor)
+    ///     people.find { $0(.city) == "Calgary" }.changes(since: cursor)
     ///
     /// With the cursor of an earlier run there is no snapshot. The first poll is compared with the cursor, so that
     /// everything that has happened meanwhile comes as one change set, deletions included: a missing record was asked
     /// for, or two polls agree that it is missing. That poll reads all records, and all of them are held in memory, as
-    /// in any live query. For large tables use ``TypedLayout/changes(of:keptBy:options:isolation:)``.
+    /// in any live query. For large tables use ``RecordSource/changes(keptBy:options:isolation:)``.
     ///
     /// Each event is one unit of demand; while there is none, changes are merged. Fails as a ``DataAPI/LiveQuery``
     /// does, and shares its polls with equal queries. After a restart an event that was already processed may come
@@ -76,26 +76,24 @@ extension DataAPI {
     }
 }
 
-extension DataAPI.TypedLayout {
-    /// The changes of a query's records, for a program that keeps a copy of them elsewhere; see
+extension DataAPI.RecordSource {
+    /// The changes of the records, for a program that keeps a copy of them elsewhere; see
     /// ``DataAPI/LiveChanges``.
     ///
-    ///     people.changes(of: people.find { $0(.city) == "Calgary" }, since: cursor)
+    ///     people.find { $0(.city) == "Calgary" }.changes(since: cursor)
     ///
     /// - Note: Values until it is cancelled. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - found: which records; `nil`, the default, means all.
     ///   - cursor: the cursor of the last event that an earlier run has processed; `nil`, the default, for a snapshot.
     ///   - options: how it polls.
     ///   - isolation: where the values arrive; leave it out.
     public func changes(
-        of found: DataAPI.FoundSet<R>? = nil,
         since cursor: DataAPI.LiveCursor? = nil,
         options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.LiveChanges<R> {
-        DataAPI.LiveChanges(query: (found ?? allRecords).live(options, isolation: isolation), cursor: cursor)
+        DataAPI.LiveChanges(query: live(options, isolation: isolation), cursor: cursor)
     }
 }
 

@@ -121,8 +121,8 @@ extension DataAPI.Freshness {
     }
 }
 
-extension DataAPI.FoundSet {
-    /// These records, kept current; see ``DataAPI/LiveQuery``.
+extension DataAPI.RecordSource {
+    /// The records, kept current; see ``DataAPI/LiveQuery``.
     ///
     ///     people.find { $0(.city) == "Calgary" }.live()
     ///
@@ -135,25 +135,11 @@ extension DataAPI.FoundSet {
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.LiveQuery<R> {
-        DataAPI.LiveQuery(found: self, options: options, isolation: isolation)
+        DataAPI.LiveQuery(found: allRecords, options: options, isolation: isolation)
     }
 }
 
 extension DataAPI.TypedLayout {
-    /// All records, kept current; see ``DataAPI/LiveQuery``.
-    ///
-    /// - Note: Values until it is cancelled. See <doc:Calls>.
-    ///
-    /// - Parameters:
-    ///   - options: how it polls.
-    ///   - isolation: where the values arrive; leave it out.
-    public func live(
-        _ options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
-        isolation: (any Actor)? = #isolation
-    ) -> DataAPI.LiveQuery<R> {
-        allRecords.live(options, isolation: isolation)
-    }
-
     /// One record, kept current: publishes the record, and again whenever it was committed; `nil` when it was deleted
     /// or did not exist in the first place. Fails as a ``DataAPI/LiveQuery`` does.
     ///

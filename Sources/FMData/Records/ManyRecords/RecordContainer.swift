@@ -1,6 +1,6 @@
 extension DataAPI {
     /// The container content of one record, or why it could not be fetched; see
-    /// ``FoundSet/containers(_:repetition:upTo:skipping:concurrency:onProgress:isolation:)``.
+    /// ``RecordSource/containers(_:repetition:upTo:skipping:concurrency:onProgress:isolation:)``.
     public struct RecordContainer<Content> {
         /// The record.
         public var recordId: Int

@@ -13,8 +13,8 @@ extension DataAPI {
 extension DataAPI.TypedLayout {
     /// Records by their ids, in the order of the ids.
     ///
-    ///     people.records([17, 18, 19])
-    ///     people.records(changedIDs, missing: .skip)
+    ///     people.records(ids: [17, 18, 19])
+    ///     people.records(ids: changedIDs, missing: .skip)
     ///
     /// Publishes the record of each id. The Data API accepts no list of ids, so each record takes a request: at most 4
     /// at a time, no more than there are sessions, and only on demand. For a list of keys, one find is enough:
@@ -29,12 +29,12 @@ extension DataAPI.TypedLayout {
     /// - Parameters:
     ///   - recordIds: the ids. An id that occurs twice is read twice.
     ///   - missing: what to do for an id that no record has. The default is to fail.
-    ///   - portals: the portals to return, as for ``record(_:portals:isolation:)``.
+    ///   - portals: the portals to return, as for ``record(id:portals:isolation:)``.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a single record".
     public func records<IDs: Sequence>(
-        _ recordIds: IDs,
+        ids recordIds: IDs,
         missing: DataAPI.MissingRecords = .fail,
         portals: [DataAPI.PortalRequest]? = nil,
         isolation: (any Actor)? = #isolation
@@ -47,7 +47,7 @@ extension DataAPI.TypedLayout {
                 .setFailureType(to: FMRest.APIError.self)
                 // The window lets other requests continue for a while when one takes long.
                 .orderedMap(concurrency: concurrency, window: 4 * concurrency) { recordId in
-                    records.record(recordId, portals: portals, isolation: nil)
+                    records.record(id: recordId, portals: portals, isolation: nil)
                         .map { [$0] }
                         .afterFailure { error, _ -> AnyPublisher<[Record], FMRest.APIError> in
                             guard error.fileMakerCode == .recordMissing else { return .failing(error) }
@@ -58,7 +58,7 @@ extension DataAPI.TypedLayout {
                 }
                 .eraseToAnyPublisher()
         }
-        .delivered(on: isolation, by: layout.database)
+        .delivered(on: isolation, by: database)
     }
 }
 

@@ -120,7 +120,7 @@ extension DataAPI.FoundSet {
     /// The same records with all fields of the layout, without portals, unsorted.
     private func keys(on layout: String?) -> DataAPI.FoundSet<FieldData> {
         let found = DataAPI.FoundSet<FieldData>(layout: self.layout.layout.of(FieldData.self), find: find)
-        return layout.map { found.shown(by: $0) } ?? found
+        return layout.map { found.responseLayout($0) } ?? found
     }
 
     /// Reads the ids and keys of these records.

@@ -1,6 +1,6 @@
 extension DataAPI {
     /// A value with the records that belong to it; see
-    /// ``OpenCombine/Publisher/joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
+    /// ``OpenCombine/Publisher/joining(_:on:equals:inGroupsOf:isolation:)``.
     public struct Joined<Parent, Child> {
         /// The value.
         public var parent: Parent
@@ -20,7 +20,7 @@ extension DataAPI {
     }
 
     /// A value with the one record that belongs to it, if there is one; see
-    /// ``OpenCombine/Publisher/joiningOne(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
+    /// ``OpenCombine/Publisher/joiningOne(_:on:equals:inGroupsOf:isolation:)``.
     public struct JoinedOne<Parent, Child> {
         /// The value.
         public var parent: Parent

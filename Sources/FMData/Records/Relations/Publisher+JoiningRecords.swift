@@ -31,7 +31,7 @@ extension Publisher where Failure == FMRest.APIError {
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - children: the records to choose from: those of a found set, in its order, with its portals.
+    ///   - children: the records to choose from: those of a layout or a found set, in its order, with its portals.
     ///   - key: the key of a value, usually given as a key path. `nil` and an empty text mean no key.
     ///   - field: the field of the children that must equal the key.
     ///   - groupSize: how many values share one find. The default is 100, the most is 1,000, the limit of requests in
@@ -39,28 +39,14 @@ extension Publisher where Failure == FMRest.APIError {
     ///     alternatives, as the number of requests is multiplied by these.
     ///   - isolation: where the values arrive; leave it out.
     public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
-        _ children: DataAPI.FoundSet<Child>,
+        _ children: some DataAPI.RecordSource<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
         equals field: Child.CodingKeys,
         inGroupsOf groupSize: Int = 100,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
-        joined(Joining(children: children, parentKey: key, childKey: field), groupSize)
-            .delivered(on: isolation, by: children.layout.layout.database)
-    }
-
-    /// Publishes each value with the records of a layout that belong to it; see
-    /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
-    ///
-    /// - Note: Many values, as they are asked for. See <doc:Calls>.
-    public func joining<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
-        _ children: DataAPI.TypedLayout<Child>,
-        on key: @escaping @Sendable (Output) -> Key?,
-        equals field: Child.CodingKeys,
-        inGroupsOf groupSize: Int = 100,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.Joined<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
-        joining(children.allRecords, on: key, equals: field, inGroupsOf: groupSize, isolation: isolation)
+        joined(Joining(children: children.allRecords, parentKey: key, childKey: field), groupSize)
+            .delivered(on: isolation, by: children.database)
     }
 
     /// Publishes each value with the one record that belongs to it, or with `nil` when there is none.
@@ -70,33 +56,19 @@ extension Publisher where Failure == FMRest.APIError {
     ///         .map { ($0.parent.fieldData.number, $0.child?.fieldData.name) }
     ///
     /// If there are several, the first in the order of the found set is taken. Otherwise it works like
-    /// ``joining(_:on:equals:inGroupsOf:isolation:)-(DataAPI.FoundSet<Child>,_,_,_,_)``.
+    /// ``joining(_:on:equals:inGroupsOf:isolation:)``.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     public func joiningOne<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
-        _ children: DataAPI.FoundSet<Child>,
+        _ children: some DataAPI.RecordSource<Child>,
         on key: @escaping @Sendable (Output) -> Key?,
         equals field: Child.CodingKeys,
         inGroupsOf groupSize: Int = 100,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.JoinedOne<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
-        joined(Joining(children: children, parentKey: key, childKey: field), groupSize)
+        joined(Joining(children: children.allRecords, parentKey: key, childKey: field), groupSize)
             .map { DataAPI.JoinedOne(parent: $0.parent, child: $0.children.first, hasDrifted: $0.hasDrifted) }
-            .delivered(on: isolation, by: children.layout.layout.database)
-    }
-
-    /// Publishes each value with the one record of a layout that belongs to it; see
-    /// ``joiningOne(_:on:equals:inGroupsOf:isolation:)``.
-    ///
-    /// - Note: Many values, as they are asked for. See <doc:Calls>.
-    public func joiningOne<Key: DataAPI.FindValue & Encodable, Child: RecordFields>(
-        _ children: DataAPI.TypedLayout<Child>,
-        on key: @escaping @Sendable (Output) -> Key?,
-        equals field: Child.CodingKeys,
-        inGroupsOf groupSize: Int = 100,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.JoinedOne<Output, DataAPI.TypedLayout<Child>.Record>, FMRest.APIError> {
-        joiningOne(children.allRecords, on: key, equals: field, inGroupsOf: groupSize, isolation: isolation)
+            .delivered(on: isolation, by: children.database)
     }
 
     private func joined<Key, Child>(

@@ -2,9 +2,9 @@ extension DataAPI {
     /// What to do when another client has changed a record between its read and its save (FileMaker code 306).
     ///
     /// ```swift
-    /// var draft = try await people.record(3).firstValue().draft()
+    /// var draft = try await people.record(id: 3).firstValue().draft()
     /// draft.notes = "mine"
-    /// try await people.edit(3, ["Notes": "Theirs"]).firstValue()  // somebody else
+    /// try await people.edit(3, setting: ["Notes": "Theirs"]).firstValue()  // somebody else
     ///
     /// let resolving = people.save(draft, onConflict: .resolve { conflict in
     ///     conflict.field == "Notes" ? .value("\(conflict.theirs) and \(conflict.mine)") : .theirs

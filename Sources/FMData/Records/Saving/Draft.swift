@@ -3,7 +3,7 @@ extension DataAPI {
     /// writes the difference.
     ///
     /// ```swift
-    /// var draft = try await people.record(1).firstValue().draft()
+    /// var draft = try await people.record(id: 1).firstValue().draft()
     /// draft.notes = "Countess"
     /// draft.balance = nil                                         // clears the field
     /// draft.portals?.phones[0].number = "555-0100"
@@ -25,8 +25,7 @@ extension DataAPI {
         /// The wanted portal rows. If it is `nil`, or an array in it is `nil`, the rows stay as they are.
         public var portals: R.Portals?
 
-        /// Makes a draft of a record, without changes.
-        public init(_ record: TypedLayout<R>.Record) {
+        init(_ record: TypedLayout<R>.Record) {
             base = record
             fields = record.fieldData
             portals = record.portalData

@@ -3,7 +3,7 @@ public import OpenCombine
 extension DataAPI {
     /// Some fields of a record by their coding keys, with plain values: an edit without a type of its own.
     ///
-    ///     people.edit(17, [.city: "Oslo", .joined: FMDate(year: 2026, month: 11, day: 25), .balance: nil])
+    ///     people.edit(17, setting: [.city: "Oslo", .joined: FMDate(year: 2026, month: 11, day: 25), .balance: nil])
     ///
     /// A name that is not a field of the record's type does not compile. A value may be of any type that a property of
     /// a record can have, and is written in the same way: a date in the format that the host reads. `nil` empties the
@@ -59,8 +59,8 @@ extension DataAPI {
 extension DataAPI.TypedLayout {
     /// Changes these fields of a record, and no others.
     ///
-    ///     people.edit(17, [.city: "Oslo"])
-    ///     people.edit(record.id, [.city: "Oslo", .joined: today], modId: record.modId)
+    ///     people.edit(17, setting: [.city: "Oslo"])
+    ///     people.edit(record.id, setting: [.city: "Oslo", .joined: today], modId: record.modId)
     ///
     /// The same as with fields by name.
     ///
@@ -78,7 +78,7 @@ extension DataAPI.TypedLayout {
     @_disfavoredOverload
     public func edit(
         _ recordId: some DataAPI.RecordIdentifier,
-        _ fields: DataAPI.FieldAssignments<R>,
+        setting fields: DataAPI.FieldAssignments<R>,
         portals: R.Portals? = nil,
         deleteRelated: [DataAPI.RelatedRecord] = [],
         modId: Int? = nil,
@@ -87,7 +87,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
         edit(
             recordId,
-            fields,
+            setting: fields,
             portals: portals,
             deleteRelated: deleteRelated,
             modId: modId,
@@ -134,54 +134,25 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
         upsert(fields, by: key, onConflict: onConflict, isolation: isolation)
     }
-
-    /// Sets global fields for the work of one session: of the layout's own table, or of another table that is part of
-    /// the key's name. See ``DataAPI/Database/setGlobalFields(globalFields:isolation:)``.
-    ///
-    ///     invoices.globals([.year: "2026"], ofTable: "Invoices")
-    ///
-    /// Publishes an empty value.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    /// - Parameters:
-    ///   - globals: the fields, with their values.
-    ///   - table: the table occurrence of fields whose names have none. `nil`, the default, means the layout's table if
-    ///     the host has returned it (``Layout/table``); otherwise a name without a table fails with
-    ///     ``FMRest/APIError/Code/invalidRequest``.
-    ///   - isolation: the actor on which values arrive; leave it out.
-    @_disfavoredOverload
-    public func globals(
-        _ globals: KeyValuePairs<R.CodingKeys, String>,
-        ofTable table: String? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
-        var values: [String: String] = [:]
-        for (key, value) in globals {
-            let name = key.stringValue
-            let owner = name.contains("::") ? nil : table ?? layout.table
-            values[owner.map { "\($0)::\(name)" } ?? name] = value
-        }
-        return layout.database.setGlobalFields(globalFields: values, isolation: isolation)
-    }
 }
 
 extension DataAPI.FoundSet {
     /// Changes the same fields of all the records.
     ///
-    ///     people.find { $0(.city) == "Peking" }.editAll([.city: "Beijing"], .exactly(12))
+    ///     people.find { $0(.city) == "Peking" }.editAll(setting: [.city: "Beijing"], .exactly(12))
     ///
     /// The same as with fields by name.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     @_disfavoredOverload
     public func editAll(
-        _ fields: DataAPI.FieldAssignments<R>,
+        setting fields: DataAPI.FieldAssignments<R>,
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch {
-        editAll(fields, expected, dryRun: dryRun, options: options, isolation: isolation)
+        editAll(setting: fields, expected, dryRun: dryRun, options: options, isolation: isolation)
     }
 }
 

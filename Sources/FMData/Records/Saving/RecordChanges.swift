@@ -11,7 +11,7 @@
 ///     }
 ///
 ///     people.create(Person.Changes(city: "Paris"))
-///     people.edit(17, Person.Changes(city: "London"))         // no reading before it
+///     people.edit(17, setting: Person.Changes(city: "London"))         // no reading before it
 ///
 /// A record that was read may hold fields that cannot be written, such as calculations, and has a value for each text,
 /// even an empty one; this type holds only fields that can be written, and writes those that are set. Its keys are

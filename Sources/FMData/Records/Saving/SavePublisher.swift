@@ -11,7 +11,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
     enum Source: Sendable {
         case draft(DataAPI.Draft<R>)
         /// A closure that changes the record as it is read.
-        case edit(LenientInt, @Sendable (inout DataAPI.Draft<R>) throws -> Void)
+        case update(LenientInt, @Sendable (inout DataAPI.Draft<R>) throws -> Void)
     }
 
     let layout: DataAPI.TypedLayout<R>
@@ -29,7 +29,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
     fileprivate var recordId: LenientInt {
         switch source {
         case .draft(let draft): LenientInt(draft.recordId)
-        case .edit(let recordId, _): recordId
+        case .update(let recordId, _): recordId
         }
     }
 
@@ -38,7 +38,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
         settings.policy = policy
         settings.refreshes = refreshes
         settings.runsScripts = script?.runsScripts == true
-        if case .edit = source { settings.isMadeAnew = true }
+        if case .update = source { settings.isMadeAnew = true }
         // Do not wait a second time for what the layout's own policy has given up.
         if layout.layout.database.calls.options.retryPolicy != nil { settings.retryTimeout = .zero }
         return SaveStateMachine(settings)
@@ -69,7 +69,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         carryOn {
             switch save.source {
             case .draft(let draft): return try began(with: draft)
-            case .edit(let recordId, _):
+            case .update(let recordId, _):
                 _ = try recordId.recordId()
                 return machine.began()
             }
@@ -117,7 +117,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     }
 
     private func edit() throws {
-        guard case .edit(_, let change) = save.source, let lastRead else { return }
+        guard case .update(_, let change) = save.source, let lastRead else { return }
         var draft = lastRead.draft()
         do {
             try change(&draft)
@@ -128,7 +128,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     }
 
     private func read() throws {
-        follow(layout.record(try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
+        follow(layout.record(id: try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
             switch result {
             case .success(let record):
                 self.lastRead = record

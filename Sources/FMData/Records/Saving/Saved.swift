@@ -1,7 +1,7 @@
 extension DataAPI {
     /// The result of a save.
     public struct Saved<R: RecordFields>: Sendable {
-        /// The current record: the base of the next draft.
+        /// The current record. The next draft is `saved.record.draft()`.
         ///
         /// It was read again if portal rows were written, a script ran, or a change of another client was merged.
         /// Otherwise it is the draft with its new modId, and values that FileMaker enters by itself, such as time
@@ -47,9 +47,6 @@ extension DataAPI {
             result.newPortalRecordInfo = newPortalRecordInfo
             return result
         }
-
-        /// Makes a draft of the current record.
-        public func draft() -> Draft<R> { record.draft() }
     }
 
     /// What a save did. More may be added: a `switch` over it needs a `default`.

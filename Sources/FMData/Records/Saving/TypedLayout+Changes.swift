@@ -31,8 +31,8 @@ extension DataAPI.TypedLayout {
 
     /// Changes the fields of a record that are set, and no others.
     ///
-    ///     people.edit(17, Person.Changes(city: "London"))
-    ///     people.edit(record.id, Person.Changes(city: "London"), modId: record.modId)
+    ///     people.edit(17, setting: Person.Changes(city: "London"))
+    ///     people.edit(record.id, setting: Person.Changes(city: "London"), modId: record.modId)
     ///
     /// Publishes the record's id and new modId. Fails with FileMaker code 306 when a modId was given and the record has
     /// another one by now, with 301 when another user is editing it, with 101 when it does not exist.
@@ -50,7 +50,7 @@ extension DataAPI.TypedLayout {
     /// Source: Claris Data API guide, "Edit a record".
     public func edit<Changes: RecordChanges>(
         _ recordId: some DataAPI.RecordIdentifier,
-        _ changes: Changes,
+        setting changes: Changes,
         portals: Changes.Portals? = nil,
         deleteRelated: [DataAPI.RelatedRecord] = [],
         modId: Int? = nil,

@@ -7,9 +7,6 @@ public import OpenCombine
 /// server would refuse it if the first attempt still arrived. Where that cannot be determined, as with scripts, the
 /// error stays, with ``FMRest/APIError/outcomeIsUnknown``.
 extension DataAPI.TypedLayout {
-    /// Makes a draft of a record, to be changed and saved.
-    public func draft(_ record: Record) -> DataAPI.Draft<R> { DataAPI.Draft(record) }
-
     /// Writes what a draft changes, and nothing else.
     ///
     ///     var draft = record.draft()
@@ -57,7 +54,7 @@ extension DataAPI.TypedLayout {
             save.refreshes = refreshing
             save.script = script
         }
-        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     /// Reads a record, changes it and writes the differences.
@@ -65,7 +62,7 @@ extension DataAPI.TypedLayout {
     /// ```swift
     /// struct NotEnough: Error {}
     ///
-    /// let paying = people.edit(3) { person in
+    /// let paying = people.update(3) { person in
     ///     guard let balance = person.balance, balance >= 20 else { throw NotEnough() }
     ///     person.balance = 0
     /// }
@@ -74,7 +71,8 @@ extension DataAPI.TypedLayout {
     ///
     /// When another client changes the record between the read and the write, it is read again and the closure is
     /// called again with the new values, three times at most: so its decision is always based on what it overwrites.
-    /// There is no conflict to settle. The closure should only change its draft. It is called on any thread.
+    /// There is no conflict to settle. The closure should only change its draft. It is called on any thread. An edit
+    /// (`edit(_:setting:)`) does not read, and overwrites.
     ///
     /// Publishes one ``DataAPI/Saved``; when the closure changes nothing, nothing is written. Fails with FileMaker code
     /// 101 when there is no such record, with the error thrown by the closure as ``FMRest/APIError/underlying`` of an
@@ -89,18 +87,18 @@ extension DataAPI.TypedLayout {
     ///   - change: changes the draft that it is given.
     ///
     /// Source: Claris Data API guide, "Get a single record" and "Edit a record".
-    public func edit(
+    public func update(
         _ recordId: some DataAPI.RecordIdentifier,
         refreshing: Bool = false,
         script: DataAPI.ScriptQuery? = nil,
         isolation: (any Actor)? = #isolation,
         _ change: @escaping @Sendable (inout DataAPI.Draft<R>) throws -> Void
     ) -> AnyPublisher<DataAPI.Saved<R>, FMRest.APIError> {
-        saving(.edit(LenientInt(id: recordId), change)) { save in
+        saving(.update(LenientInt(id: recordId), change)) { save in
             save.refreshes = refreshing
             save.script = script
         }
-        .delivered(on: isolation, by: layout.database, mayHaveWritten: true)
+        .delivered(on: isolation, by: database, mayHaveWritten: true)
     }
 
     func saving(

@@ -58,7 +58,7 @@ extension FMRest.APIError {
             reason: "\(names) \(fields.count == 1 ? "was" : "were") changed and cannot be written. Nothing was sent.",
             hint:
                 "Calculations and summaries follow from other fields; containers are filled by uploadContainer; globals "
-                + "are set by setGlobalFields."
+                + "are set by setGlobals."
         )
         error.fields = fields
         return error

@@ -220,10 +220,10 @@ import Testing
         defer { host.server.stop() }
         let database = host.database
         let url = host.url()
-        let content = try await database.withSession { $0.download(url).toMemory() }.firstValue()
+        let content = try await database.withSessionPublisher { $0.download(url).toMemory() }.firstValue()
         #expect(content.data == Data(Self.content.utf8))
 
-        let lost = await database.withSession { pinned in
+        let lost = await database.withSessionPublisher { pinned in
             pinned.download(url).toMemory()
                 .handleEvents(receiveOutput: { _ in host.forgetSessions() })
                 .flatMap { _ in pinned.download(url).toMemory() }

@@ -217,7 +217,7 @@ import Testing
             let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let file = FMRest.ContainerFile(fileName: "bow.jpg", data: bytes)
             let contacts = world.contacts
-            _ = try await contacts.uploadToContainerField(fieldName: "Photo", recordId: 1, file: file).firstValue()
+            _ = try await contacts.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
             for count in [0, 1, 100_000, 299_999] {
                 // Skip the first answer, which is the redirect.
                 world.sandbox.inject(

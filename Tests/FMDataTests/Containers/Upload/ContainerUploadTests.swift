@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func theDocumentedCallAnswersWithAnEmptyValue() async throws {
+    @Test func theEarlierCallAnswersWithAnEmptyValue() async throws {
         try await Self.withHarbor { harbor in
             let empty = try await harbor.layout
                 .uploadToContainerField(fieldName: "Photo", recordId: 1, file: Self.file()).firstValue()
@@ -121,7 +121,7 @@ import Testing
         }
         try await Self.withHarbor { harbor in
             _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            let vessel = try await harbor.layout.getRecordById(recordId: 1).returnAs(Vessel.self).firstValue().data[0]
+            let vessel = try await harbor.layout.record(id: 1).returnAs(Vessel.self).firstValue().data[0]
                 .fieldData
             #expect(vessel.plan == .empty)
             guard case .url(let url) = vessel.photo else { return #expect(Bool(false), "a filled container is a URL") }
@@ -184,10 +184,10 @@ import Testing
             let vessels = database.addLayout("Vessels")
             _ = try await vessels.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
             let waiting = TrackingSubscriber<DataAPI.ScriptResponse, FMRest.APIError>()
-            vessels.executeScript(script: "Wait").subscribe(waiting)
+            vessels.runScript("Wait").subscribe(waiting)
             await until { database.sessionStatus.leased == 1 }
             // This runs in a second session, since the first one is busy with the script.
-            let read = try await vessels.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue()
+            let read = try await vessels.record(id: 1).returnAs(FieldData.self).firstValue()
             let photo = try #require(read.data.first?.fieldData["Photo"]?.text)
             gate.open()
             await waiting.completion()
@@ -402,7 +402,7 @@ import Testing
     @Test func aReferenceOfADeadSessionIsStale() async throws {
         try await Self.withHarbor { harbor in
             _ = try await harbor.layout.uploadContainer(Self.file(), to: "Photo", recordId: 1).firstValue()
-            let record = try await harbor.layout.getRecordById(recordId: 1).returnAs(FieldData.self).firstValue().data[
+            let record = try await harbor.layout.record(id: 1).returnAs(FieldData.self).firstValue().data[
                 0
             ]
             let reference = DataAPI.ContainerReference(record.fieldData["Photo"]?.text ?? "")

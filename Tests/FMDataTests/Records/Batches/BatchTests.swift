@@ -113,7 +113,7 @@ import Testing
 
     @Test func inOneSessionOfItsOwn() async throws {
         try await Self.run { people, sandbox in
-            let made = try await people.layout.database.withSession { pinned in
+            let made = try await people.layout.database.withSessionPublisher { pinned in
                 Member.numbered(0..<10).publisher.create(in: pinned.layout(Member.self), isolation: nil).summary
             }.firstValue()
             expectNoDifference(made.createdCount, 10)

@@ -39,7 +39,7 @@ import Testing
         try await run(count: 3) { people, sandbox in
             for batch in [
                 people.find { $0(.name).contains("Old") }.deleteAll(expected),
-                people.find { $0(.name).contains("Old") }.editAll(["City": "Kiel"], expected),
+                people.find { $0(.name).contains("Old") }.editAll(setting: ["City": "Kiel"], expected),
                 people.find { $0(.name).contains("Old") }.deleteAll(expected, dryRun: true),
             ] {
                 let error = await batch.outcome().failure
@@ -59,7 +59,8 @@ import Testing
             expectNoDifference(rows.map(\.recordId), [1, 2, 3, 4, 5])
             expectNoDifference(rows.map(\.key), ["1", "2", "3", "4", "5"])
             expectNoDifference(rows.map(\.result.modId), [0, 0, 0, 0, 0])
-            let summary = try await found.editAll(["City": "Kiel"], .exactly(5), dryRun: true).summary.firstValue()
+            let summary = try await found.editAll(setting: ["City": "Kiel"], .exactly(5), dryRun: true).summary
+                .firstValue()
             expectNoDifference(summary.skippedCount, 5)
             expectNoDifference(writes(sandbox), 0)
         }
@@ -81,11 +82,12 @@ import Testing
             // Another client has changed the third record first.
             sandbox.inject(.error(.init(306)), on: .editRecord, skipping: 2, count: 1)
             let options = DataAPI.BatchOptions(concurrency: 1, order: .input)
-            let rows = try await all.editAll(Person.Changes(city: "Kiel"), .exactly(4), options: options).outcome()
+            let rows = try await all.editAll(setting: Person.Changes(city: "Kiel"), .exactly(4), options: options)
+                .outcome()
                 .get()
             expectNoDifference(rows.map(\.short), ["0 edited", "1 edited", "2 failed 306", "3 edited"])
             expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Kiel", "Kiel", nil, "Kiel"])
-            let more = try await all.editAll(["City": "Rom"], .exactly(4), options: options).outcome().get()
+            let more = try await all.editAll(setting: ["City": "Rom"], .exactly(4), options: options).outcome().get()
             expectNoDifference(more.map(\.short), (0..<4).map { "\($0) edited" })
             expectNoDifference(sandbox.people.map(\.modId), [2, 2, 1, 2])
         }

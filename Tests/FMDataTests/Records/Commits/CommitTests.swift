@@ -76,11 +76,11 @@ import Testing
 
     @Test func draftsAreWrittenAsTheyDifferFromWhatWasRead() async throws {
         try await Self.run { people, script, sandbox in
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Bath"
-            var late = try await people.record(2).firstValue().draft()
+            var late = try await people.record(id: 2).firstValue().draft()
             late.city = "Rome"
-            _ = try await people.edit(2, ["City": "Oslo"]).firstValue()
+            _ = try await people.edit(2, setting: ["City": "Oslo"]).firstValue()
             let options = DataAPI.CommitOptions(isAtomic: false)
             let rows = try await [Write.save(draft), .save(late)].publisher
                 .commit(in: people, by: script, options: options).outcome().get()

@@ -93,11 +93,11 @@ import Testing
         try await Self.run(count: 3) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
             var drafts: [DataAPI.Draft<Member>] = []
-            for recordId in 1...3 { drafts.append(try await people.record(recordId).firstValue().draft()) }
+            for recordId in 1...3 { drafts.append(try await people.record(id: recordId).firstValue().draft()) }
             drafts[0].city = "Bath"
             drafts[2].city = "Rome"
             // Another client changes the third record first.
-            _ = try await people.edit(3, ["City": "Oslo"]).firstValue()
+            _ = try await people.edit(3, setting: ["City": "Oslo"]).firstValue()
             let writes = drafts.map(Write.save)
             let before = sandbox.counters.requests[.editRecord] ?? 0
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
@@ -262,7 +262,7 @@ import Testing
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(first.map(\.short), ["0 unknown"])
             sandbox.clearFaults()
-            if somebodyWrites { _ = try await people.edit(1, ["City": "Oslo"]).firstValue() }
+            if somebodyWrites { _ = try await people.edit(1, setting: ["City": "Oslo"]).firstValue() }
             let second = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(second.map(\.short), [somebodyWrites ? "0 unknown" : "0 edited"])
             expectNoDifference(sandbox.people.map { $0.values["City"] }, [somebodyWrites ? "Oslo" : "Bath"])

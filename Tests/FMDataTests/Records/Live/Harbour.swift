@@ -116,7 +116,7 @@ struct Harbour: Sendable {
     }
 
     func edit(_ id: Int, _ fields: FieldData) async throws {
-        _ = try await others.edit(id, fields).firstValue()
+        _ = try await others.edit(id, setting: fields).firstValue()
     }
 
     func delete(_ id: Int) async throws {

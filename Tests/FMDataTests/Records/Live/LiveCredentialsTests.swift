@@ -68,7 +68,7 @@ import Testing
     @Test func whoKeepsACopyIsToldToThrowItAway() async throws {
         try await Shop.run { database, _ in
             let events = Events()
-            database.orders.changes(of: database.found, isolation: nil).map { event in
+            database.found.changes(isolation: nil).map { event in
                 switch event {
                 case .snapshot(let records, _): "snapshot " + records.map(\.fieldData.number).joined(separator: " ")
                 case .ready(let cursor): "ready \(cursor.count)"
@@ -91,7 +91,7 @@ import Testing
     @Test func whatASlowSubscriberHasNotTakenIsDropped() async throws {
         try await Shop.run { database, _ in
             let events = Events(initialDemand: .max(1))
-            database.orders.changes(of: database.found, isolation: nil).map { event in
+            database.found.changes(isolation: nil).map { event in
                 switch event {
                 case .snapshot(let records, _): "snapshot \(records.first?.fieldData.number ?? "")"
                 case .ready(let cursor): "ready \(cursor.count)"

@@ -109,7 +109,7 @@ import Testing
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
-            _ = try await harbour.ships.edit(2, ["Name": "Draken"]).firstValue()
+            _ = try await harbour.ships.edit(2, setting: ["Name": "Draken"]).firstValue()
             await values.valueCount(atLeast: 2)
             expectNoDifference(values.values[1].records[1].fieldData.name, "Draken")
             expectNoDifference(values.values[1].freshness.origin, .ownWrite)

@@ -304,7 +304,7 @@ import Testing
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()
             // The poll was executed before this edit, so its answer is out of date: no subscriber receives it.
-            _ = try await harbour.ships.edit(1, ["Name": "Draken"]).firstValue()
+            _ = try await harbour.ships.edit(1, setting: ["Name": "Draken"]).firstValue()
             harbour.sandbox.releaseAnswers()
             await values.valueCount(atLeast: 2)
             await until { query.isAtRest }
@@ -355,7 +355,7 @@ import Testing
         try await Harbour.run { harbour in
             typealias Events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>
             let first = Events()
-            harbour.ships.changes(of: harbour.inOslo).subscribe(first)
+            harbour.inOslo.changes().subscribe(first)
             await first.valueCount(atLeast: 2)
             guard case .snapshot(let records, isLast: true) = first.values[0], case .ready(let cursor) = first.values[1]
             else {
@@ -374,7 +374,7 @@ import Testing
             harbour.clock.advance(by: .seconds(16 * 60))
 
             let second = Events()
-            harbour.ships.changes(of: harbour.inOslo, since: kept).subscribe(second)
+            harbour.inOslo.changes(since: kept).subscribe(second)
             await second.valueCount(atLeast: 2)
             guard case .changed(let changes, _, _) = second.values[0], case .ready = second.values[1] else {
                 Issue.record("\(second.values)")
@@ -395,7 +395,7 @@ import Testing
         try await Harbour.run((1...ships).map { "Ship \($0)" }) { harbour in
             typealias Events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>
             let first = Events()
-            harbour.ships.changes(of: harbour.inOslo).subscribe(first)
+            harbour.inOslo.changes().subscribe(first)
             await first.valueCount(atLeast: 2)
             guard case .ready(let cursor)? = first.values.last else {
                 Issue.record("\(first.values)")
@@ -407,7 +407,7 @@ import Testing
             try await harbour.delete(2)
             harbour.sandbox.inject(.error(FileMakerError(code)), on: .find)
             let second = Events()
-            harbour.ships.changes(of: harbour.inOslo, since: cursor).subscribe(second)
+            harbour.inOslo.changes(since: cursor).subscribe(second)
             await until {
                 harbour.time.advance(by: .seconds(1))
                 return second.values.count >= 2
@@ -436,7 +436,7 @@ import Testing
             let id = try await harbour.insert("Draken")
             let before = harbour.requests
             let events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
-            harbour.ships.changes(of: harbour.inOslo, since: cursor).subscribe(events)
+            harbour.inOslo.changes(since: cursor).subscribe(events)
             await events.valueCount(atLeast: 1)
             // The fourth record was inserted between two polls. The cursor contains it already, so there is no change
             // to report.
@@ -479,7 +479,7 @@ import Testing
         _ options: DataAPI.LiveOptions = DataAPI.LiveOptions()
     ) async -> (events: [DataAPI.LiveEvent<Ship>], cursor: DataAPI.LiveCursor?) {
         let events = TrackingSubscriber<DataAPI.LiveEvent<Ship>, FMRest.APIError>()
-        harbour.ships.changes(of: found ?? harbour.inOslo, since: cursor, options: options).subscribe(events)
+        (found ?? harbour.inOslo).changes(since: cursor, options: options).subscribe(events)
         func ready() -> DataAPI.LiveCursor? {
             events.values.lazy.compactMap { if case .ready(let cursor) = $0 { cursor } else { nil } }.last
         }
@@ -756,7 +756,7 @@ import Testing
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
             harbour.sandbox.inject(.holdAnswer, on: .getRecord)
-            async let record = harbour.ships.record(1).firstValue()
+            async let record = harbour.ships.record(id: 1).firstValue()
             await harbour.sandbox.untilAnswersHeld()
             query.refresh()
             await until { !query.isAtRest }

@@ -79,7 +79,7 @@ import Testing
             expectNoDifference(sandbox.counters.requests[.getRecord], nil)
             expectNoDifference(sandbox.counters.requests[.getRecords], 3)
 
-            _ = try await vessels.edit(120, ["Name": "renamed"]).firstValue()
+            _ = try await vessels.edit(120, setting: ["Name": "renamed"]).firstValue()
             let changed = try await vessels.containers(.photo, skipping: { known[$0.id] == $0.modId }).outcome().get()
             expectNoDifference(changed.map(\.recordId), [120])
             expectNoDifference(texts(changed), ["photo 120"])

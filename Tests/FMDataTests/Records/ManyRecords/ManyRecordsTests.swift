@@ -33,13 +33,13 @@ import Testing
 
     @Test func eachComesInTheOrderOfTheIdsAsOftenAsItIsNamed() async throws {
         try await withNotes(9) { notes, sandbox in
-            let read = try await notes.records([7, 1, 9, 1]).outcome().get()
+            let read = try await notes.records(ids: [7, 1, 9, 1]).outcome().get()
             expectNoDifference(read.map(\.recordId), [7, 1, 9, 1])
             expectNoDifference(read.map(\.fieldData.text), ["note 7", "note 1", "note 9", "note 1"])
             expectNoDifference(sandbox.counters.requests[.getRecord], 4)
-            let named = try await notes.records(["3", "2"]).outcome().get()
+            let named = try await notes.records(ids: ["3", "2"]).outcome().get()
             expectNoDifference(named.map(\.recordId), [3, 2])
-            let none = try await notes.records([Int]()).outcome().get()
+            let none = try await notes.records(ids: [Int]()).outcome().get()
             expectNoDifference(none.count, 0)
         }
     }
@@ -47,7 +47,7 @@ import Testing
     @Test func aMissingOneIsNamedAfterThoseBeforeIt() async throws {
         try await withNotes(9) { notes, _ in
             let subscriber = Subscriber()
-            notes.records([3, 17, 4]).subscribe(subscriber)
+            notes.records(ids: [3, 17, 4]).subscribe(subscriber)
             guard case .failure(let error) = await subscriber.completion() else { return #expect(Bool(false)) }
             expectNoDifference(error.fileMakerCode, .recordMissing)
             #expect(error.reason.contains("record 17"))
@@ -58,19 +58,19 @@ import Testing
 
     @Test func missingOnesMayBeLeftOut() async throws {
         try await withNotes(9) { notes, _ in
-            let read = try await notes.records([17, 3, 18, 4, 19], missing: .skip).outcome().get()
+            let read = try await notes.records(ids: [17, 3, 18, 4, 19], missing: .skip).outcome().get()
             expectNoDifference(read.map(\.recordId), [3, 4])
-            let none = try await notes.records([17], missing: .skip).outcome().get()
+            let none = try await notes.records(ids: [17], missing: .skip).outcome().get()
             expectNoDifference(none.count, 0)
         }
     }
 
     @Test func aTextThatIsNoNumberIsToldAndOtherFailuresStayWhatTheyAre() async throws {
         try await withNotes(9) { notes, sandbox in
-            let error = await notes.records(["one"], missing: .skip).outcome().failure
+            let error = await notes.records(ids: ["one"], missing: .skip).outcome().failure
             expectNoDifference(error?.code, .invalidRequest)
             sandbox.inject(.error(FileMakerError(802)), on: .getRecord)
-            let closed = await notes.records([1], missing: .skip).outcome().failure
+            let closed = await notes.records(ids: [1], missing: .skip).outcome().failure
             expectNoDifference(closed?.fileMakerCode?.rawValue, 802)
         }
     }
@@ -78,11 +78,11 @@ import Testing
     @Test func noMoreAreUnderWayThanSessionsAndNoneBeforeDemand() async throws {
         try await withNotes(40, client: { $0.sessions.maximumSessions = 3 }) { notes, sandbox in
             let idle = Subscriber(initialDemand: .none)
-            notes.records(1...40).subscribe(idle)
+            notes.records(ids: 1...40).subscribe(idle)
             expectNoDifference(sandbox.counters.totalRequests, 0)
             idle.cancel()
 
-            let read = try await notes.records(1...40).outcome().get()
+            let read = try await notes.records(ids: 1...40).outcome().get()
             expectNoDifference(read.map(\.recordId), Array(1...40))
             #expect(sandbox.counters.mostConcurrentRequests <= 3)
         }
@@ -91,7 +91,7 @@ import Testing
     @Test func oneThatIsAskedForIsOneRequest() async throws {
         try await withNotes(40) { notes, sandbox in
             let subscriber = Subscriber(initialDemand: .max(1))
-            notes.records(1...40, isolation: nil).subscribe(subscriber)
+            notes.records(ids: 1...40, isolation: nil).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
             await settled { sandbox.counters }
             expectNoDifference(sandbox.counters.requests[.getRecord], 1)
@@ -103,7 +103,7 @@ import Testing
         try await withNotes(40) { notes, sandbox in
             sandbox.inject(.holdAnswer, on: .getRecord)
             let subscriber = Subscriber()
-            notes.records(1...40).subscribe(subscriber)
+            notes.records(ids: 1...40).subscribe(subscriber)
             await sandbox.untilAnswersHeld()
             subscriber.cancel()
             sandbox.releaseAnswers()
@@ -116,7 +116,7 @@ import Testing
     @Test func theLoopOfAsyncCodeTakesThemOneByOne() async throws {
         try await withNotes(9) { notes, _ in
             var texts: [String] = []
-            for try await record in notes.records(1...9).values {
+            for try await record in notes.records(ids: 1...9).values {
                 texts.append(record.fieldData.text)
                 if texts.count == 3 { break }
             }

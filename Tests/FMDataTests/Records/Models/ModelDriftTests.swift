@@ -109,7 +109,7 @@ import Testing
         let ways: [(DataAPI.Layout) -> AnyPublisher<Void, FMRest.APIError>] = [
             { $0.getRecords().returnAs(OldCountry.self).map { _ in }.eraseToAnyPublisher() },
             { $0.records(OldCountry.self).collect().map { _ in }.eraseToAnyPublisher() },
-            { $0.getRecordById(recordId: 1).returnAs(OldCountry.self).map { _ in }.eraseToAnyPublisher() },
+            { $0.record(id: 1).returnAs(OldCountry.self).map { _ in }.eraseToAnyPublisher() },
             {
                 $0.findRecords(query: FindQuery(query: [["Code": "NZ"]])).returnAs(OldCountry.self).map { _ in }
                     .eraseToAnyPublisher()
@@ -147,7 +147,7 @@ import Testing
     @Test func theLayoutThatShapesTheAnswerCounts() async throws {
         try await run { world, _ in
             let people = world.database.layout(Person.self)
-            _ = try await people.find { $0(.name) == "Ada Lovelace" }.shown(by: "Names / 100 % Übersicht").all()
+            _ = try await people.find { $0(.name) == "Ada Lovelace" }.responseLayout("Names / 100 % Übersicht").all()
                 .collect().firstValue()
             expectNoDifference(world.database.modelDrifts.map(\.layout), ["Names / 100 % Übersicht"])
             expectNoDifference(world.database.modelDrifts.map(\.missing), [["Email"]])

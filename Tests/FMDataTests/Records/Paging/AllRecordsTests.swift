@@ -86,7 +86,7 @@ import Testing
             let found = database.layout(Note.self).find { $0(.number) > 100 && $0(.number) <= 190 }
             let records = try await found.all(Self.modes[mode], pageSize: 20).outcome().get()
             expectNoDifference(records.map(\.recordId).sorted(), Array(101...190))
-            let none = found.where { $0(.number) < 50 }
+            let none = found.filter { $0(.number) < 50 }
             try await expectIDs([], none.all(Self.modes[mode]))
             let noMatch = database.layout(Note.self).find { $0(.number) == 5_000 }
             try await expectIDs([], noMatch.all(Self.modes[mode]))

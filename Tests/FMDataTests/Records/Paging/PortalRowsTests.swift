@@ -75,7 +75,7 @@ import Testing
     @Test func moreRowsThanComeWithTheRecord() async throws {
         try await Hosted.run(Self.solution(120)) { database, sandbox in
             let orders = database.layout(Order.self)
-            let order = try await orders.record(1).firstValue()
+            let order = try await orders.record(id: 1).firstValue()
             expectNoDifference(order.portalData?.lines.count, 50)
             expectNoDifference(order.truncatedPortals, ["Lines", "Remarks"])
             let told = Locked<[DataAPI.PagingProgress]>([])

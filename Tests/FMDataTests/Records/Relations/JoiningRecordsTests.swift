@@ -63,7 +63,7 @@ import Testing
     private func parents<R: RecordFields>(
         _ layout: DataAPI.TypedLayout<R>
     ) async throws -> some Publisher<DataAPI.TypedLayout<R>.Record, FMRest.APIError> {
-        try await layout.allRecords.page(limit: 10_000).firstValue().data.publisher
+        try await layout.page(limit: 10_000).firstValue().data.publisher
             .setFailureType(to: FMRest.APIError.self)
     }
 
@@ -237,7 +237,7 @@ import Testing
             enum CodingKeys: String, CodingKey { case id = "ID", code = "Code" }
         }
         try await Hosted.run(Self.shop(orders: [], customers: [["ID": "7", "Code": "x"]])) { database, _ in
-            let coded = database.layout(Coded.self).find { $0(.code) == "x" }.shown(by: "Codes")
+            let coded = database.layout(Coded.self).find { $0(.code) == "x" }.responseLayout("Codes")
             let error = await [7].publisher.setFailureType(to: FMRest.APIError.self)
                 .joining(coded, on: { $0 }, equals: .id)
                 .outcome().failure

@@ -63,7 +63,7 @@ import Testing
     @Test func whatIsNotSetIsFileMakers() async throws {
         try await run { people in
             let made = try await people.create(Person.Changes(name: "Mary", balance: 3)).firstValue()
-            let mary = try await people.record(made.recordId).firstValue().fieldData
+            let mary = try await people.record(id: made.recordId).firstValue().fieldData
             // FileMaker enters an id by itself.
             let id = try #require(mary.id)
             expectNoDifference(mary, Person(id: id, name: "Mary", city: "", balance: 3))
@@ -74,15 +74,15 @@ import Testing
         try await run { people in
             let found = try await people.firstRecord { $0(.name) == "Ada Lovelace" }.firstValue()
             let ada = try #require(found)
-            let edited = try await people.edit(ada.recordId, Person.Changes(city: "Paris"), modId: ada.modId)
+            let edited = try await people.edit(ada.recordId, setting: Person.Changes(city: "Paris"), modId: ada.modId)
                 .firstValue()
             #expect(edited.modId > ada.modId)
             var moved = ada.fieldData
             moved.city = "Paris"
-            let now = try await people.record(ada.recordId).firstValue().fieldData
+            let now = try await people.record(id: ada.recordId).firstValue().fieldData
             expectNoDifference(now, moved)
 
-            let late = await people.edit(ada.recordId, Person.Changes(city: "Rome"), modId: ada.modId)
+            let late = await people.edit(ada.recordId, setting: Person.Changes(city: "Rome"), modId: ada.modId)
                 .awaitSingleResult()
             let error = #expect(throws: FMRest.APIError.self, performing: late.get)
             expectNoDifference(error?.fileMakerCode, .modIdMismatch)
@@ -91,8 +91,8 @@ import Testing
 
     @Test func whatIsSetToNilIsEmptied() async throws {
         try await run { people in
-            _ = try await people.edit(1, Person.Changes(city: "", balance: .some(nil))).firstValue()
-            let ada = try await people.record(1).firstValue().fieldData
+            _ = try await people.edit(1, setting: Person.Changes(city: "", balance: .some(nil))).firstValue()
+            let ada = try await people.record(id: 1).firstValue().fieldData
             expectNoDifference(ada, Person(id: 1, name: "Ada Lovelace", city: "", balance: nil))
         }
     }
@@ -103,16 +103,16 @@ import Testing
                 Person.Changes(name: "Mary"),
                 portals: .init(phones: [Person.Phone(number: "1")])
             ).firstValue()
-            let row = try await people.record(made.recordId).firstValue().portalData?.phones.first
+            let row = try await people.record(id: made.recordId).firstValue().portalData?.phones.first
             let phone = try #require(row)
             _ = try await people.edit(
                 made.recordId,
-                Person.Changes(),
+                setting: Person.Changes(),
                 portals: .init(phones: [
                     Person.Phone(recordId: phone.recordId, number: "2"), Person.Phone(number: "3"),
                 ])
             ).firstValue()
-            let rows = try await people.record(made.recordId).firstValue().portalData?.phones
+            let rows = try await people.record(id: made.recordId).firstValue().portalData?.phones
             expectNoDifference(rows?.map(\.number), ["2", "3"])
         }
     }
@@ -135,7 +135,7 @@ import Testing
             let made = TrackingSubscriber<DataAPI.CreateResponse, FMRest.APIError>(initialDemand: .none)
             people.create(Person.Changes(name: "Mary")).subscribe(made)
             let edited = TrackingSubscriber<DataAPI.EditRecordResponse, FMRest.APIError>(initialDemand: .none)
-            people.edit(1, Person.Changes(name: "Mary")).subscribe(edited)
+            people.edit(1, setting: Person.Changes(name: "Mary")).subscribe(edited)
             expectNoDifference(world.sandbox.counters.requests.values.reduce(0, +), 0)
             made.cancel()
             edited.cancel()

@@ -12,7 +12,7 @@ import Testing
     private typealias Saved = TrackingSubscriber<DataAPI.Saved<PlainContact>, FMRest.APIError>
 
     private func changed(_ people: DataAPI.TypedLayout<PlainContact>) async throws -> DataAPI.Draft<PlainContact> {
-        var draft = try await people.record(1).firstValue().draft()
+        var draft = try await people.record(id: 1).firstValue().draft()
         draft.city = "Paris"
         return draft
     }
@@ -23,7 +23,7 @@ import Testing
             let draft = try await changed(people)
             let before = world.sandbox.counters.requests
             let calls = Locked(0)
-            let edit = people.edit(1) { _ in calls.change { $0 += 1 } }
+            let edit = people.update(1) { _ in calls.change { $0 += 1 } }
             let publishers = [people.save(draft), people.save(draft, onConflict: .mine), edit]
             for publisher in publishers {
                 let subscriber = Saved(initialDemand: .none)
@@ -114,7 +114,7 @@ import Testing
             let draft = try await changed(people)
             let second = Saved()
             let first = Saved(onEvent: {
-                if case .completion = $0 { people.edit(1) { $0.city = "Rome" }.subscribe(second) }
+                if case .completion = $0 { people.update(1) { $0.city = "Rome" }.subscribe(second) }
             })
             people.save(draft).subscribe(first)
             #expect(await second.completion().isFinished)
@@ -131,10 +131,10 @@ import Testing
             do {
                 let watcher = Watcher()
                 held = watcher
-                let finished = people.edit(1) { [watcher] in $0.city = watcher.city }
+                let finished = people.update(1) { [watcher] in $0.city = watcher.city }
                 _ = try await finished.firstValue()
                 let cancelled = Saved(initialDemand: .none)
-                people.edit(1) { [watcher] in $0.city = watcher.city }.subscribe(cancelled)
+                people.update(1) { [watcher] in $0.city = watcher.city }.subscribe(cancelled)
                 cancelled.cancel()
                 _ = try await people.save(draft, onConflict: .resolve { [watcher] _ in .value("\(watcher.city)") })
                     .firstValue()
@@ -157,7 +157,7 @@ import Testing
     @MainActor private final class Screen {
         func check(_ people: DataAPI.TypedLayout<PlainContact>) async throws {
             let done = TrackingSubscriber<Bool, FMRest.APIError>()
-            people.edit(1) { $0.city = "Paris" }
+            people.update(1) { $0.city = "Paris" }
                 .map { _ in
                     MainActor.preconditionIsolated()
                     return true

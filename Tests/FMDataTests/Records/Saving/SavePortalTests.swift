@@ -17,7 +17,7 @@ import Testing
     @Test func rowsAreChangedAddedAndDeletedInOneCommit() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             draft.portals?.phones[0].number = "1"
             draft.portals?.phones[1] = Phone(kind: "mobile", number: "2")
@@ -40,11 +40,11 @@ import Testing
     @Test func aSecondSaveRightAfterOneWithRows() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.portals?.phones[0].number = "1"
             draft.portals?.phones.append(Phone(kind: "home", number: "2"))
             for round in 3...5 {
-                draft = try await people.save(draft).firstValue().draft()
+                draft = try await people.save(draft).firstValue().record.draft()
                 draft.portals?.phones[0].number = "\(round)"
                 draft.portals?.phones[2].number = "new \(round)"
             }
@@ -64,7 +64,7 @@ import Testing
     @Test func aRowThatBothEditedIsMergedByField() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.portals?.phones[0].number = "1"
             try await disturb(world, ["Kind": "home"])
             let conflict = await people.save(draft).awaitSingleResult().failure?.saveConflict
@@ -82,7 +82,7 @@ import Testing
     @Test func aFieldOfARowThatBothEditedIsAConflict() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             draft.portals?.phones[0].number = "mine"
             try await disturb(world, ["Number": "theirs"])
@@ -103,7 +103,7 @@ import Testing
     @Test func aRowThatTheyDeleted() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             draft.portals?.phones[0].number = "mine"
             _ = try await world.database.addLayout("Phones").deleteRecord(recordId: 1).firstValue()
@@ -118,7 +118,7 @@ import Testing
     @Test func aRowThatBothDeleted() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             draft.portals?.phones.removeFirst()
             _ = try await world.database.addLayout("Phones").deleteRecord(recordId: 1).firstValue()
@@ -137,7 +137,7 @@ import Testing
                 record: EditRecord(editRecord: EmptyPortal(), portalData: rows),
                 recordId: 1
             ).firstValue()
-            let record = try await people.record(1).firstValue()
+            let record = try await people.record(id: 1).firstValue()
             expectNoDifference(record.truncatedPortals, ["Phones"])
             var draft = record.draft()
             expectNoDifference(draft.portals?.phones.count, 50)
@@ -146,7 +146,8 @@ import Testing
             expectNoDifference(numbers(world).count, 72)
 
             // All rows that the program has seen are read again, however many there are.
-            var whole = try await people.record(1, portals: [PortalRequest(name: "Phones", limit: 500)]).firstValue()
+            var whole = try await people.record(id: 1, portals: [PortalRequest(name: "Phones", limit: 500)])
+                .firstValue()
                 .draft()
             expectNoDifference(whole.portals?.phones.count, 71)
             whole.portals?.phones[70].number = "last"
@@ -160,12 +161,12 @@ import Testing
     @Test func aLostAnswerAddsNoRowTwice() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.portals?.phones.append(Phone(kind: "home", number: "new"))
             world.sandbox.inject(.resetAfterExecution, on: .editRecord)
             let saved = try await people.save(draft).firstValue()
             expectNoDifference(saved.record.portalData?.phones.map(\.recordId), [1, 2, 4])
-            var next = saved.draft()
+            var next = saved.record.draft()
             next.portals?.phones.append(Phone(kind: "home", number: "newer"))
             world.sandbox.inject(.reset, on: .editRecord)
             // A write of rows alone is guarded by no modId, so the first attempt may still be under way.
@@ -178,7 +179,7 @@ import Testing
     @Test func aRowWithTheIdOfAnotherIsRefused() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             guard let first = draft.portals?.phones[0] else { return }
             draft.portals?.phones.append(first)
             let error = await people.save(draft).awaitSingleResult().failure

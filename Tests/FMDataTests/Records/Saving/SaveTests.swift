@@ -31,7 +31,7 @@ import Testing
     @Test func onlyWhatDiffersTravels() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             draft.notes = draft.notes?.replacingOccurrences(of: "\r", with: "\n")
             draft.balance = FMNumber("1815.120")
@@ -46,7 +46,7 @@ import Testing
             expectNoDifference(stored(world)["City"], "Paris")
             // The answer does not contain calculations, so this one is out of date.
             expectNoDifference(saved.record.fieldData.label, "Ada Lovelace, London")
-            let after = saved.draft()
+            let after = saved.record.draft()
             expectNoDifference(after.base.modId, 1)
             expectNoDifference(reads(world), 1)
         }
@@ -55,8 +55,8 @@ import Testing
     @Test func nothingIsSentWhenNothingDiffers() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            let record = try await people.record(1).firstValue()
-            let saved = try await people.save(people.draft(record)).firstValue()
+            let record = try await people.record(id: 1).firstValue()
+            let saved = try await people.save(record.draft()).firstValue()
             expectNoDifference(saved, DataAPI.Saved(record: record, outcome: .nothingDiffered))
             expectNoDifference(writes(world), 0)
         }
@@ -66,7 +66,7 @@ import Testing
         for omits in [false, true] {
             try await World.run(client: { if omits { $0.encoding.nilValues = .omit } }) { world in
                 let people = world.database.layout(SavedContact.self)
-                var draft = try await people.record(1).firstValue().draft()
+                var draft = try await people.record(id: 1).firstValue().draft()
                 draft.city = nil
                 draft.nicknames = ["Countess"]
                 let saved = try await people.save(draft).firstValue()
@@ -81,7 +81,7 @@ import Testing
     @Test func fieldsWithoutATypeAreWrittenAsTheyAreGiven() async throws {
         try await World.run { world in
             let people = world.contacts.of(FieldData.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.fields["City"] = "Paris"
             draft.fields["Balance"] = "1815.120"
             // This removes the field from the value, and does not change it in the record.
@@ -99,7 +99,7 @@ import Testing
             _ = try await world.contacts.uploadContainer(file, to: "Photo", recordId: 1).firstValue()
             let content = stored(world)["Photo"]
             #expect(content != nil)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             // The container's URL is another one in each answer, which does not count as a change.
             _ = try await somebodyElse(world).layout.editRecord(["Name": "Ada Lovelace"], recordId: 1).firstValue()
@@ -112,7 +112,7 @@ import Testing
     @Test func aFieldThatCannotBeWrittenIsNamed() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.label = "Something"
             // The layout is asked once, and nothing is sent.
             let count = writes(world)
@@ -129,7 +129,7 @@ import Testing
     @Test func aValueThatIsRefusedIsNamed() async throws {
         try await World.run { world in
             let people = world.contacts.of(FieldData.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.fields["Status"] = "nonsense"
             let error = await people.save(draft).awaitSingleResult().failure
             expectNoDifference(error?.fileMakerCode, .valueNotInList)
@@ -140,11 +140,11 @@ import Testing
     @Test func theRecordIsReadAgainWhereAskedFor() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             let saved = try await people.save(draft, refreshing: true).firstValue()
             expectNoDifference(saved.record.fieldData.label, "Ada Lovelace, Paris")
-            var next = saved.draft()
+            var next = saved.record.draft()
             next.city = nil
             let script = ScriptQuery(script: "Echo", scriptParam: "a")
             let second = try await people.save(next, script: script).firstValue()
@@ -157,7 +157,7 @@ import Testing
     @Test func whatCannotBeReadAgainIsSavedAllTheSame() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             world.sandbox.inject(.html(status: 502), on: .getRecord)
             let saved = try await people.save(draft, refreshing: true).firstValue()
@@ -166,7 +166,7 @@ import Testing
             expectNoDifference(saved.record.modId, 0)
             expectNoDifference(saved.record.fieldData.city, "Paris")
             // The next save reads the record's current state.
-            var next = saved.draft()
+            var next = saved.record.draft()
             next.balance = 3
             let second = try await people.save(next, onConflict: .merge).firstValue()
             expectNoDifference(second.sentFields, ["Balance"])
@@ -181,7 +181,7 @@ import Testing
         _ theirs: FieldData
     ) async throws -> (DataAPI.TypedLayout<SavedContact>, DataAPI.Draft<SavedContact>) {
         let people = world.database.layout(SavedContact.self)
-        var draft = try await people.record(1).firstValue().draft()
+        var draft = try await people.record(id: 1).firstValue().draft()
         draft.city = "Paris"
         draft.notes = "mine"
         let other = somebodyElse(world)
@@ -265,7 +265,7 @@ import Testing
     @Test func aCommitWithoutAChangeIsNoConflict() async throws {
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             _ = try await world.contacts.editRecord(["Name": "Ada Lovelace"], recordId: 1).firstValue()
             let saved = try await people.save(draft).firstValue()
@@ -277,7 +277,7 @@ import Testing
     @Test func aRecordThatIsGone() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             _ = try await people.delete(1).firstValue()
             for policy: DataAPI.ConflictPolicy in [.fail, .mine, .theirs, .merge] {
@@ -291,7 +291,7 @@ import Testing
     @Test func aRecordInUseIsWaitedFor() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             try world.sandbox.setLocked(true, recordId: 1, ofTable: "Contacts", inDatabase: "World")
             let save = TrackingSubscriber<DataAPI.Saved<SavedContact>, FMRest.APIError>()
@@ -306,7 +306,7 @@ import Testing
     @Test func theTimeOfTheCallIsThatOfAllItsSteps() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             world.sandbox.inject(.error(.init(301)), on: .editRecord, count: nil)
             let hasty = people.timeouts { $0.total = .milliseconds(50) }
@@ -322,7 +322,7 @@ import Testing
     func aWriteThatWasCarriedOutIsFound(fault: Sandbox.Fault) async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             world.sandbox.inject(fault, on: .editRecord)
             let saved = try await people.save(draft).firstValue()
@@ -336,7 +336,7 @@ import Testing
     @Test func aWriteThatWasNotCarriedOutIsSentAgain() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             world.sandbox.inject(.reset, on: .editRecord)
             let saved = try await people.save(draft).firstValue()
@@ -349,7 +349,7 @@ import Testing
     @Test func withAScriptTheOutcomeStaysUnknown() async throws {
         try await World.run { world in
             let people = world.database.layout(SavedContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             world.sandbox.inject(.resetAfterExecution, on: .editRecord)
             let error = await people.save(draft, script: ScriptQuery(script: "Echo")).awaitSingleResult().failure
@@ -362,7 +362,7 @@ import Testing
         let clock = ManualClock()
         try await World.run(sandbox: { $0.clock = clock }) { world in
             let people = world.database.layout(PlainContact.self)
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.city = "Paris"
             world.sandbox.inject(.resetAfterExecution, on: .editRecord)
             world.sandbox.inject(.delay(.seconds(1)), on: .getRecord)
@@ -386,15 +386,15 @@ import Testing
     @Test func aClosureEditsWhatIsThere() async throws {
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            let saved = try await people.edit(1) { $0.city = "Paris" }.firstValue()
+            let saved = try await people.update(1) { $0.city = "Paris" }.firstValue()
             expectNoDifference(saved.sentFields, ["City"])
             expectNoDifference(saved.modId, 1)
-            let again = try await people.edit("1") { $0.city = "Paris" }.firstValue()
+            let again = try await people.update("1") { $0.city = "Paris" }.firstValue()
             expectNoDifference(again.outcome, .nothingDiffered)
             expectNoDifference(writes(world), 1)
-            let missing = await people.edit(99) { $0.city = "Paris" }.awaitSingleResult().failure
+            let missing = await people.update(99) { $0.city = "Paris" }.awaitSingleResult().failure
             expectNoDifference(missing?.fileMakerCode, .recordMissing)
-            let odd = await people.edit("x") { $0.city = "Paris" }.awaitSingleResult().failure
+            let odd = await people.update("x") { $0.city = "Paris" }.awaitSingleResult().failure
             expectNoDifference(odd?.code, .invalidRequest)
         }
     }
@@ -402,12 +402,12 @@ import Testing
     @Test func countersOfManyCountEverything() async throws {
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            _ = try await people.edit(1) { $0.balance = 0 }.firstValue()
+            _ = try await people.update(1) { $0.balance = 0 }.firstValue()
             // Each edit conflicts with the two others at most.
             let results = await withTaskGroup(of: FMRest.APIError?.self) { group in
                 for _ in 0..<3 {
                     group.addTask {
-                        await people.edit(1) { $0.balance = FMNumber(($0.balance?.int ?? 0) + 1) }
+                        await people.update(1) { $0.balance = FMNumber(($0.balance?.int ?? 0) + 1) }
                             .awaitSingleResult().failure
                     }
                 }
@@ -422,7 +422,7 @@ import Testing
         struct NotEnough: Error {}
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
-            let error = await people.edit(2) { draft in
+            let error = await people.update(2) { draft in
                 guard let balance = draft.balance, balance >= 20 else { throw NotEnough() }
             }
             .awaitSingleResult().failure

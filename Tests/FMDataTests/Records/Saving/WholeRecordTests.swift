@@ -204,7 +204,7 @@ import Testing
         expectNoDifference(new, "new")
         let changesTheOldOne = [.upsert, .batchOfUpserts, .writing].contains(way)
         expectNoDifference(old, changesTheOldOne ? "late" : "soon")
-        let record = try await world.orders.record(1).firstValue()
+        let record = try await world.orders.record(id: 1).firstValue()
         expectNoDifference(record.fieldData.filter, "mine")
     }
 
@@ -266,15 +266,15 @@ import Testing
     @Test func whoNamesAFieldOfAnotherTableWritesIt() async throws {
         try await run { world in
             let orders = world.orders
-            _ = try await orders.edit(1, ["Customers::City": "Rome"]).firstValue()
+            _ = try await orders.edit(1, setting: ["Customers::City": "Rome"]).firstValue()
             expectNoDifference(world.cities, ["Rome"])
-            var draft = try await orders.record(1).firstValue().draft()
+            var draft = try await orders.record(id: 1).firstValue().draft()
             draft.customersCity = "Oslo"
             _ = try await orders.save(draft).firstValue()
             expectNoDifference(world.cities, ["Oslo"])
             // The changed fields of a draft are checked against the layout.
             expectNoDifference(world.descriptions, 1)
-            _ = try await orders.edit(1, Order.Changes(customersCity: "Bern")).firstValue()
+            _ = try await orders.edit(1, setting: Order.Changes(customersCity: "Bern")).firstValue()
             expectNoDifference(world.cities, ["Bern"])
             let untyped = orders.layout.of(FieldData.self)
             _ = try await untyped.upsert(["Number": "49", "Customers::City": "Kiel"], by: "Number").firstValue()

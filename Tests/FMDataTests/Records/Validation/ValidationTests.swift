@@ -143,11 +143,11 @@ import Testing
     @Test func everyWriteOfTheLayoutIsChecked() async throws {
         try await run { all, sandbox in
             let people = all.validating()
-            let edit = await people.edit(1, ["Name": ""]).awaitSingleResult().failure
+            let edit = await people.edit(1, setting: ["Name": ""]).awaitSingleResult().failure
             expectNoDifference(edit?.invalidValues, [.init(field: "Name", rule: .required)])
-            let changes = await people.edit(1, Person.Changes(age: "old")).awaitSingleResult().failure
+            let changes = await people.edit(1, setting: Person.Changes(age: "old")).awaitSingleResult().failure
             expectNoDifference(changes?.invalidValues, [.init(field: "Age", rule: .number)])
-            var draft = try await people.record(1).firstValue().draft()
+            var draft = try await people.record(id: 1).firstValue().draft()
             draft.name = "Adalbert"
             let save = await people.save(draft).awaitSingleResult().failure
             expectNoDifference(save?.invalidValues, [.init(field: "Name", rule: .length(atMost: 5))])
@@ -159,7 +159,7 @@ import Testing
             expectNoDifference(sandbox.counters.requests[.editRecord], nil)
             expectNoDifference(sandbox.counters.requests[.createRecord], nil)
             // Valid values are sent, and fields that are not written are not checked.
-            _ = try await people.edit(1, ["Age": 37]).firstValue()
+            _ = try await people.edit(1, setting: ["Age": 37]).firstValue()
             _ = try await people.create(Person(name: "Ben", age: "1e3")).firstValue()
             expectNoDifference(names(sandbox), ["Ada", "Ben"])
             // A layout without `validating()` checks nothing; the host does.
@@ -248,7 +248,7 @@ import Testing
             expectNoDifference(sandbox.counters.requests[.createRecord], nil)
             await broken(Person(name: "Ben", age: "150", size: "m"), nil)
             // An edit is not checked for the fields that it does not set.
-            _ = try await checked.edit(1, ["Age": 40]).firstValue()
+            _ = try await checked.edit(1, setting: ["Age": 40]).firstValue()
             expectNoDifference(sandbox.counters.requests[.layoutMetadata], nil)
         }
     }

@@ -125,7 +125,7 @@ extension DataAPI.Database {
 
     /// The account as which a script runs.
     func who() async throws -> String? {
-        try await orders.script("Who", isolation: nil).firstValue().scriptResult
+        try await orders.layout.runScript("Who", isolation: nil).firstValue().scriptResult
     }
 }
 

@@ -411,7 +411,7 @@ struct Contact: LayoutRecord, Hashable {
         }
     }
 
-    /// Global fields, which have one value for the work of a session: for `setGlobalFields(globalFields:)`.
+    /// Global fields, which have one value for the work of a session: for `setGlobals(_:)`.
     struct Globals: Hashable, Sendable {
         /// "Contacts::gFilter".
         var gFilter: String?

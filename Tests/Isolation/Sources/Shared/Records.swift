@@ -61,7 +61,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
         expect(person.fieldData.initials, "EN")
         expect(person.portalData?.phones.count ?? 0, "0")
     }
-    _ = try await contacts.edit(made.recordId, Contact.Changes(city: "Göttingen")).firstValue()
+    _ = try await contacts.edit(made.recordId, setting: Contact.Changes(city: "Göttingen")).firstValue()
     let moved = try await contacts.firstRecord { $0(.city) == "Göttingen" }.firstValue()
     expect(moved?.fieldData.address ?? "", "Emmy Noether, Göttingen")
 
@@ -78,7 +78,7 @@ func useRecords(_ server: DataAPI.Server) async throws {
     _ = try await people.delete(made.recordId).firstValue()
 
     let filter = try await database.withSession { pinned in
-        try await pinned.setGlobalFields(globalFields: ["Contacts::gFilter": "active"]).firstValue()
+        try await pinned.setGlobals(["Contacts::gFilter": "active"]).firstValue()
         return try await pinned.layout(Contact.self).firstRecord().firstValue()?.fieldData.gFilter
     }
     expect(filter ?? "", "active")

@@ -4,7 +4,7 @@ public import OpenCombine
 extension DataAPI {
     /// The changes of a query's records, for a program that keeps a copy of them itself. Publishes ``CopyEvent``s.
     ///
-    ///     people.changes(of: people.find { $0(.city) == "Calgary" }, keptBy: keeper)
+    ///     people.find { $0(.city) == "Calgary" }.changes(keptBy: keeper)
     ///
     /// Records are passed on one page per event, and only their ids and modIds are stored here, 16 bytes per record, so
     /// it suits any number of records. A page is not requested before the subscriber has received the last one. The
@@ -56,26 +56,25 @@ extension DataAPI {
     }
 }
 
-extension DataAPI.TypedLayout {
-    /// The changes of a query's records, for a copy that the program keeps; see ``DataAPI/CopyChanges``.
+extension DataAPI.RecordSource {
+    /// The changes of the records, for a copy that the program keeps; see ``DataAPI/CopyChanges``. The order of the
+    /// records is ignored.
     ///
-    ///     people.changes(of: people.find { $0(.city) == "Calgary" }, keptBy: keeper)
+    ///     people.find { $0(.city) == "Calgary" }.changes(keptBy: keeper)
     ///
     /// - Note: Values until it is cancelled. See <doc:Calls>.
     ///
     /// - Parameters:
-    ///   - found: which records; `nil`, the default, means all. Their order is ignored.
     ///   - keeper: reads what the copy has.
     ///   - options: how it polls.
     ///   - isolation: where the values arrive; leave it out.
     public func changes(
-        of found: DataAPI.FoundSet<R>? = nil,
         keptBy keeper: DataAPI.CopyKeeper,
         options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.CopyChanges<R> {
         DataAPI.CopyChanges(
-            run: CopyRun(found: (found ?? allRecords).unsorted, keeper: keeper, options: options),
+            run: CopyRun(found: allRecords.unsorted, keeper: keeper, options: options),
             isolation: isolation
         )
     }

@@ -1,5 +1,5 @@
 extension DataAPI {
-    /// Reads a program's copy of records for ``TypedLayout/changes(of:keptBy:options:isolation:)``, to continue where
+    /// Reads a program's copy of records for ``RecordSource/changes(keptBy:options:isolation:)``, to continue where
     /// an earlier run has ended.
     ///
     ///     let keeper = DataAPI.CopyKeeper(

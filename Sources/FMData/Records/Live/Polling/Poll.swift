@@ -91,7 +91,7 @@ extension DataAPI.FoundSet {
 extension DataAPI.Layout {
     func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
         let record: AnyPublisher<DataAPI.RecordResponse<NoFields, DataAPI.EmptyPortal>, FMRest.APIError> =
-            getRecordById(recordId: id, recordQuery: DataAPI.RecordQuery(portal: []), isolation: nil)
+            record(id: id, query: DataAPI.RecordQuery(portal: []), isolation: nil)
         return record.map { _ in true }
             .replaceError(of: .recordMissing, with: false)
             // The record exists, but the account may not see it any more.
@@ -151,21 +151,21 @@ struct PollQuestions<R: RecordFields>: Sendable {
         case .versions(let layout, let key?):
             return skinny(FieldData.self, layout).attemptPages().map { Run.Answer($0, key: key) }.eraseToAnyPublisher()
         case .modified(let field, let since, let layout):
-            return modified(field, since).of(FieldData.self).shown(by: layout ?? self.layout.name)
+            return modified(field, since).of(FieldData.self).responseLayout(layout ?? self.layout.name)
                 .attemptPages().map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
         case .modifiedRecords(let field, let since):
             return modified(field, since).attemptPages().map(Run.Answer.init).eraseToAnyPublisher()
         case .newest(let count, let field, let layout):
             return DataAPI.FoundSet(layout: self.layout.of(FieldData.self))
                 .sorted(by: [DataAPI.SortQuery(fieldName: field, sortOrder: .descend)])
-                .shown(by: layout ?? self.layout.name)
+                .responseLayout(layout ?? self.layout.name)
                 .attempts(limit: count).map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
         case .count:
             return found.unsorted.of(NoFields.self).attempts(limit: 1).map { Run.Answer(any: $0) }.eraseToAnyPublisher()
         case .entries(let name, let serial, let last):
             return entries(of: name, serial, after: last).map { Run.Answer($0, serial: serial) }.eraseToAnyPublisher()
         case .script(let name, let parameter):
-            return layout.executeScript(script: name, scriptParam: parameter, isolation: nil)
+            return layout.runScript(name, parameter: parameter.map(DataAPI.ScriptParameter.text), isolation: nil)
                 .failOnScriptError()
                 .tryMap { try Run.Answer(script: $0.scriptResult ?? "") }
                 .mapError(FMRest.APIError.init(wrapping:))
@@ -185,7 +185,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
     /// The same records, through a layout with few fields.
     private func skinny<Fields: RecordFields>(_ fields: Fields.Type, _ layout: String?) -> DataAPI.FoundSet<Fields> {
         let records = found.of(fields)
-        return layout.map { records.shown(by: $0) } ?? records
+        return layout.map { records.responseLayout($0) } ?? records
     }
 
     private func modified(_ field: String, _ since: FMTimestamp) -> DataAPI.FoundSet<R> {

@@ -29,7 +29,7 @@ struct FMDataContestant: APIContestant {
     /// The same in one session, which is leased once until `hold` is cancelled.
     func pinned(_ name: String) async throws -> (pinned: FMDataContestant, hold: AnyCancellable) {
         let pinned = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: DataAPI.Database.self)
-        let hold = database.withSession { database in
+        let hold = database.withSessionPublisher { database in
             pinned.succeed(database)
             return Empty<Never, FMRest.APIError>(completeImmediately: false).eraseToAnyPublisher()
         }
@@ -76,7 +76,7 @@ struct FMDataContestant: APIContestant {
         _ call: APICall
     ) -> AnyPublisher<Response, FMRest.APIError> {
         switch call {
-        case .record: layout.getRecordById(recordId: 1)
+        case .record: layout.record(id: 1)
         case .thousand: layout.getRecords(recordQuery: RecordQuery(limit: call.recordCount))
         }
     }

@@ -118,7 +118,7 @@ enum LiveSuite: Suite {
                 // The server's poll rate limit must not affect the result, and commits must not run in step with the
                 // polls.
                 try await Task.sleep(for: .milliseconds(1_000 + 137 * round % 1_000))
-                _ = try await others.edit(1 + round % 50, ["Notes": .text("Note \(round)")]).firstValue()
+                _ = try await others.edit(1 + round % 50, setting: ["Notes": .text("Note \(round)")]).firstValue()
                 let start = ContinuousClock.now
                 if isWoken { query.refresh() }
                 await arrivals.untilCount(1 + round)
@@ -140,7 +140,7 @@ enum LiveSuite: Suite {
         await arrivals.untilCount(1)
         try server.loseAnswer()
         let start = ContinuousClock.now
-        _ = try await others.edit(17, ["Notes": "Told late"]).firstValue()
+        _ = try await others.edit(17, setting: ["Notes": "Told late"]).firstValue()
         await arrivals.untilCount(2)
         let wait = (ContinuousClock.now - start) / .seconds(1)
         subscription.cancel()
@@ -155,7 +155,7 @@ enum LiveSuite: Suite {
             var times: [Double] = []
             for round in 1...400 {
                 let start = ContinuousClock.now
-                _ = try await vessels.record(1 + round % 1_000).firstValue()
+                _ = try await vessels.record(id: 1 + round % 1_000).firstValue()
                 times.append((ContinuousClock.now - start) / .milliseconds(1))
             }
             times.sort()
@@ -209,7 +209,7 @@ enum LiveSuite: Suite {
         await arrivals.untilCount(subscribers)
         var times: [Double] = []
         for round in 1...options.rounds {
-            _ = try await others.edit(round, ["Notes": .text("Told \(round)")]).firstValue()
+            _ = try await others.edit(round, setting: ["Notes": .text("Told \(round)")]).firstValue()
             let start = processorSeconds()
             query.refresh()
             await arrivals.untilCount((1 + round) * subscribers)

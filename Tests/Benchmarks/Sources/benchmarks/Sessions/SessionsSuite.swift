@@ -57,7 +57,7 @@ enum SessionsSuite: Suite {
                     var (sessions, grown) = (0, 0.0)
                     while clock.now < end {
                         let asked = clock.now
-                        _ = try await vessels.record(number).firstValue()
+                        _ = try await vessels.record(id: number).firstValue()
                         if asked >= half { times.append((clock.now - asked) / .milliseconds(1)) }
                         let open = database.sessionStatus.sessions
                         if open > sessions { (sessions, grown) = (open, (clock.now - start) / .milliseconds(1)) }

@@ -238,7 +238,7 @@ import Testing
             await copy.polls(1)
             first.cancel()
             try await harbour.edit(1, ["Port": "Bergen"])
-            let second = copy.follow(harbour.ships.changes(of: harbour.inOslo, keptBy: copy.keeper))
+            let second = copy.follow(harbour.inOslo.changes(keptBy: copy.keeper))
             await copy.polls(2)
             expectNoDifference(copy.state.resets, [.otherQuery])
             expectNoDifference(copy.ids, [2, 3, 4, 5])
@@ -362,7 +362,7 @@ import Testing
 
     @Test func theMarkHoldsNothingOfWhatTheRecordsHold() async throws {
         try await Self.run(ships: 3) { harbour, copy in
-            let following = copy.follow(harbour.ships.changes(of: harbour.inOslo, keptBy: copy.keeper))
+            let following = copy.follow(harbour.inOslo.changes(keptBy: copy.keeper))
             await copy.polls(1)
             let text = String(decoding: copy.state.mark ?? Data(), as: UTF8.self)
             for secret in ["Oslo", "Ship1", "admin"] { #expect(!text.contains(secret)) }

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 public import OpenCombine
 
-extension DataAPI.FoundSet {
-    /// The contents of a container field of all these records, in memory.
+extension DataAPI.RecordSource {
+    /// The contents of a container field of all records, in memory.
     ///
     ///     photos.find { $0(.kind) == "portrait" }
     ///         .containers(.photo, skipping: { record in known[record.id] == record.modId })
@@ -10,7 +10,7 @@ extension DataAPI.FoundSet {
     ///             keep(photo.content, for: photo.recordId, version: photo.modId)
     ///         })
     ///
-    /// Publishes one value for each record that the caller does not have, in the order of the found set. Empty
+    /// Publishes one value for each record that the caller does not have, in their order. Empty
     /// containers, and contents that cannot be fetched, are values, too (``DataAPI/RecordContainer``). Each value has
     /// the progress of the whole (``DataAPI/RecordContainer/progress``). Records that the caller has cost no more than
     /// their part of a page. Contents are fetched only on demand; those being fetched at the same time are in memory.
@@ -44,13 +44,16 @@ extension DataAPI.FoundSet {
         onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
-        containers(field, repetition, isKnown, concurrency, onProgress, size: \.data.count) { _, download, observer in
+        allRecords.containers(field, repetition, isKnown, concurrency, onProgress, size: \.data.count) {
+            _,
+            download,
+            observer in
             download.toMemory(upTo: maximumBytes, onProgress: observer)
         }
-        .delivered(on: isolation, by: layout.layout.database)
+        .delivered(on: isolation, by: database)
     }
 
-    /// The contents of a container field of all these records, in files.
+    /// The contents of a container field of all records, in files.
     ///
     ///     photos.find { $0(.kind) == "portrait" }
     ///         .containers(.photo, toFiles: { "/srv/photos/\($0.id).jpg" }, skipping: { known[$0.id] == $0.modId })
@@ -82,20 +85,22 @@ extension DataAPI.FoundSet {
         onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
-        containers(field, repetition, isKnown, concurrency, onProgress, size: \.byteCount) {
+        allRecords.containers(field, repetition, isKnown, concurrency, onProgress, size: \.byteCount) {
             record,
             download,
             observer in
             download.toFile(at: path(record), onProgress: observer)
         }
-        .delivered(on: isolation, by: layout.layout.database)
+        .delivered(on: isolation, by: database)
     }
+}
 
-    private typealias Fetch<Content> = (
+extension DataAPI.FoundSet {
+    fileprivate typealias Fetch<Content> = (
         DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload, DataAPI.ProgressObserver?
     ) -> AnyPublisher<Content, FMRest.APIError>
 
-    private func containers<Content>(
+    fileprivate func containers<Content>(
         _ field: R.CodingKeys,
         _ repetition: Int,
         _ isKnown: @escaping (DataAPI.TypedLayout<R>.Record) -> Bool,
@@ -130,7 +135,7 @@ extension DataAPI.FoundSet {
             @escaping (DataAPI.TypedLayout<R>.Record, DataAPI.ContainerDownload)
             -> AnyPublisher<Content, FMRest.APIError>
     ) -> AnyPublisher<DataAPI.RecordContainer<Content>, FMRest.APIError> {
-        layout.layout.database.asOneAccount { tenure in
+        database.asOneAccount { tenure in
             let found = bound(to: tenure)
             let layout = found.layout.layout
             return found.pages(.offset, pageSize: 100)
@@ -239,55 +244,5 @@ extension FMRest.APIError {
         case .fieldMissing, .unwritable: return .failure(self)
         default: return .success(.failure(self))
         }
-    }
-}
-
-extension DataAPI.TypedLayout {
-    /// The contents of a container field of all records, in memory; see
-    /// ``DataAPI/FoundSet/containers(_:repetition:upTo:skipping:concurrency:onProgress:isolation:)``.
-    ///
-    /// - Note: Many values, as they are asked for. See <doc:Calls>.
-    public func containers(
-        _ field: R.CodingKeys,
-        repetition: Int = 1,
-        upTo maximumBytes: Int = 16 << 20,
-        skipping isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
-        concurrency: Int? = nil,
-        onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.ContainerContent>, FMRest.APIError> {
-        allRecords.containers(
-            field,
-            repetition: repetition,
-            upTo: maximumBytes,
-            skipping: isKnown,
-            concurrency: concurrency,
-            onProgress: onProgress,
-            isolation: isolation
-        )
-    }
-
-    /// The contents of a container field of all records, in files; see
-    /// ``DataAPI/FoundSet/containers(_:repetition:toFiles:skipping:concurrency:onProgress:isolation:)``.
-    ///
-    /// - Note: Many values, as they are asked for. See <doc:Calls>.
-    public func containers(
-        _ field: R.CodingKeys,
-        repetition: Int = 1,
-        toFiles path: @escaping @Sendable (Record) -> String,
-        skipping isKnown: @escaping @Sendable (Record) -> Bool = { _ in false },
-        concurrency: Int? = nil,
-        onProgress: (@Sendable (DataAPI.ContainersProgress) -> Void)? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.RecordContainer<DataAPI.DownloadedFile>, FMRest.APIError> {
-        allRecords.containers(
-            field,
-            repetition: repetition,
-            toFiles: path,
-            skipping: isKnown,
-            concurrency: concurrency,
-            onProgress: onProgress,
-            isolation: isolation
-        )
     }
 }

@@ -1,8 +1,8 @@
 public import OpenCombine
 
 /// Each of these publishers sends one request per subscription, publishes one value, then finishes.
-extension DataAPI.FoundSet {
-    /// One page of the records, in the order of the found set, with the counts of the whole.
+extension DataAPI.RecordSource {
+    /// One page of the records, in their order, with the counts of the whole.
     ///
     /// ```swift
     /// let page = try await zones.find { $0(.country) == "NZ" }.sorted(by: .name)
@@ -26,25 +26,28 @@ extension DataAPI.FoundSet {
         limit: Int = 100,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.RecordResponse<R, R.Portals>, FMRest.APIError> {
-        let layout = layout.layout
-        return part(offset: offset, limit: limit)
-            .map { $0 ?? .nothing(in: layout) }
-            .delivered(on: isolation, by: layout.database, mayHaveWritten: options.runsScripts)
+        let found = allRecords
+        return found.part(offset: offset, limit: limit)
+            .map { $0 ?? .nothing(in: found.layout.layout) }
+            .delivered(on: isolation, by: database, mayHaveWritten: found.options.runsScripts)
     }
 
-    /// The first record, or `nil` if there is none.
+    /// The first record, or the first one that matches a condition; `nil` if there is none.
     ///
-    ///     people.find { $0(.city) == "Calgary" }.sorted(by: .joined).firstRecord()
+    ///     people.sorted(by: .joined).firstRecord()
+    ///     people.firstRecord { $0(.name) == "Ada" }
     ///
     /// - Note: One value. See <doc:Calls>.
     public func firstRecord(
-        isolation: (any Actor)? = #isolation
+        isolation: (any Actor)? = #isolation,
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
     ) -> AnyPublisher<DataAPI.TypedLayout<R>.Record?, FMRest.APIError> {
-        part(limit: 1).map { $0?.data.first }
-            .delivered(on: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
+        let found = allRecords.narrowed(to: condition)
+        return found.part(limit: 1).map { $0?.data.first }
+            .delivered(on: isolation, by: database, mayHaveWritten: found.options.runsScripts)
     }
 
-    /// The only record of the found set.
+    /// The only record.
     ///
     /// ```swift
     /// let ada = try await people.find { $0(.name) == "Ada Lovelace" }.one().firstValue()
@@ -58,39 +61,58 @@ extension DataAPI.FoundSet {
     public func one(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.TypedLayout<R>.Record, FMRest.APIError> {
-        part(limit: 2)
+        let found = allRecords
+        return found.part(limit: 2)
             .tryMap { response in
                 guard let response, let record = response.data.first else { throw FMRest.APIError.noneOfOne }
                 guard response.data.count == 1 else { throw FMRest.APIError.severalOfOne(response.dataInfo) }
                 return record
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .delivered(on: isolation, by: layout.layout.database, mayHaveWritten: options.runsScripts)
+            .delivered(on: isolation, by: database, mayHaveWritten: found.options.runsScripts)
     }
 
-    /// The number of records, as the server counts them. The answer transfers at most one record, without its portals.
+    /// The number of records, or of those that match a condition, as the server counts them.
     ///
-    /// FileMaker Server 17 sends no counts: with it the publisher fails with ``FMRest/APIError/Code/decoding``.
+    ///     people.count { $0(.city) == "Calgary" }
+    ///
+    /// The answer transfers at most one record, without its portals. FileMaker Server 17 sends no counts: with it the
+    /// publisher fails with ``FMRest/APIError/Code/decoding``.
     ///
     /// - Note: One value. See <doc:Calls>.
-    public func count(isolation: (any Actor)? = #isolation) -> AnyPublisher<Int, FMRest.APIError> {
-        unsorted.of(NoFields.self).part(limit: 1)
+    public func count(
+        isolation: (any Actor)? = #isolation,
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
+    ) -> AnyPublisher<Int, FMRest.APIError> {
+        allRecords.narrowed(to: condition).firstWithoutFields
             .tryMap { response in
                 guard let response else { return 0 }
                 guard response.dataInfo.isReported else { throw FMRest.APIError.countNotReported }
                 return response.dataInfo.foundCount
             }
             .mapError(FMRest.APIError.init(wrapping:))
-            .delivered(on: isolation, by: layout.layout.database)
+            .delivered(on: isolation, by: database)
     }
 
-    /// Whether the found set has a record.
+    /// Whether there is a record, or one that matches a condition.
+    ///
+    ///     people.exists { $0(.email) == address }
     ///
     /// - Note: One value. See <doc:Calls>.
-    public func exists(isolation: (any Actor)? = #isolation) -> AnyPublisher<Bool, FMRest.APIError> {
-        unsorted.of(NoFields.self).part(limit: 1).map { $0?.data.isEmpty == false }
-            .delivered(on: isolation, by: layout.layout.database)
+    public func exists(
+        isolation: (any Actor)? = #isolation,
+        _ condition: ((DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find)? = nil
+    ) -> AnyPublisher<Bool, FMRest.APIError> {
+        allRecords.narrowed(to: condition).firstWithoutFields.map { $0?.data.isEmpty == false }
+            .delivered(on: isolation, by: database)
     }
+}
+
+extension DataAPI.FoundSet {
+    /// The first of the records without its fields, and the counts of the whole.
+    fileprivate var firstWithoutFields:
+        AnyPublisher<DataAPI.RecordResponse<NoFields, NoFields.Portals>?, FMRest.APIError>
+    { unsorted.of(NoFields.self).part(limit: 1) }
 
     /// One page of the records; `nil` if FileMaker answers that there is no record: 401 for a find, 101 for a range.
     ///

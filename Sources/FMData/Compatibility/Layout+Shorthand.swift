@@ -38,16 +38,6 @@ extension DataAPI.Layout {
         createRecord(record: DataAPI.EditRecord(createRecord: fields, script: script), isolation: isolation)
     }
 
-    /// Creates a record: ``createRecord(record:isolation:)`` without the label.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func createRecord<R: Encodable, P: Encodable>(
-        _ record: DataAPI.EditRecord<R, P>,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        createRecord(record: record, isolation: isolation)
-    }
-
     /// Changes these fields of a record.
     ///
     ///     people.editRecord(changed, recordId: record.recordId, modId: record.modId)
@@ -106,54 +96,5 @@ extension DataAPI.Layout {
             recordId: recordId,
             isolation: isolation
         )
-    }
-
-    /// Changes these fields of a record whose modId is a text. A text that is no number fails with
-    /// ``FMRest/APIError/Code/invalidRequest``.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    @_disfavoredOverload
-    public func editRecord<R: Encodable>(
-        _ fields: R,
-        recordId: some DataAPI.RecordIdentifier,
-        modId: String?,
-        script: DataAPI.ScriptQuery? = nil,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
-        editRecord(
-            record: DataAPI.EditRecord(editRecord: fields, modId: modId, script: script),
-            recordId: recordId,
-            isolation: isolation
-        )
-    }
-
-    /// Changes a record: ``editRecord(record:recordId:isolation:)`` without the label.
-    ///
-    /// - Note: One value. See <doc:Calls>.
-    public func editRecord<R: Encodable, P: Encodable>(
-        _ record: DataAPI.EditRecord<R, P>,
-        recordId: some DataAPI.RecordIdentifier,
-        isolation: (any Actor)? = #isolation
-    ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
-        editRecord(record: record, recordId: recordId, isolation: isolation)
-    }
-}
-
-// Unavailable forms that may be tried first; their messages name what to write.
-
-extension DataAPI.Layout {
-    /// Unavailable: pass the fields without a label or in an `EditRecord`.
-    @available(*, unavailable, message: "Leave the label out, or write EditRecord(createRecord: fields).")
-    public func createRecord<R: Encodable>(record: R) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
-        createRecord(record)
-    }
-
-    /// Unavailable: pass the fields without a label or in an `EditRecord`.
-    @available(*, unavailable, message: "Leave the label out, or write EditRecord(editRecord: fields).")
-    public func editRecord<R: Encodable>(
-        record: R,
-        recordId: some DataAPI.RecordIdentifier
-    ) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
-        editRecord(record, recordId: recordId)
     }
 }
