@@ -1,8 +1,8 @@
 extension DataAPI {
     /// Records that can be read: all those of a ``TypedLayout``, or those of a ``FoundSet``.
     ///
-    /// Everything that reads several records is a call of this protocol, so a layout and a found set offer the same
-    /// calls, and a function of yours can take either:
+    /// Calls that read records, page after page or as they change, are calls of this protocol. So a layout and a found
+    /// set offer the same ones, and a function of yours can take either:
     ///
     /// ```swift
     /// func names(of source: some DataAPI.RecordSource<Person>) async throws -> [String] {
