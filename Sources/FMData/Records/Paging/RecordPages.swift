@@ -22,10 +22,10 @@ extension DataAPI {
     /// memory. A session is held only while a page is requested: a subscriber that asks for nothing for an hour blocks
     /// no other call.
     ///
-    /// The first page has 100 records. Then pages grow, up to eightfold at once, as long as they take less than a quarter
-    /// of a second, and shrink when they take more than half a second or more than a mebibyte, between 10 and 5,000
-    /// records; the size is remembered for the layout. A page that runs into a time limit is requested again with half as many records, down
-    /// to 10. Every page is a call of its own, with time limits of its own.
+    /// The first page has 100 records. Then pages grow, up to eightfold at once, as long as they take less than a
+    /// quarter of a second, and shrink when they take more than half a second or more than a mebibyte, between 10 and
+    /// 5,000 records; the size is remembered for the layout. A page that runs into a time limit is requested again with
+    /// half as many records, down to 10. Every page is a call of its own, with time limits of its own.
     ///
     /// When no record is found, it finishes without one. ``Paging`` documents how changes by others during the reading
     /// are handled. A failure does not take back published records; records of pages that came before the failure are
