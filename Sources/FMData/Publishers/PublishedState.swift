@@ -38,10 +38,10 @@ extension Publisher {
         Deferred {
             guard MainQueue.isCurrent else { return AnyPublisher(self) }
             return AnyPublisher(
-                JoinPublisher(
-                    upstreams: [self],
+                ThroughMachine(
+                    upstream: self,
                     // One value at a time, so that no turn is spent on outdated values.
-                    machine: MergeMachine(inletCount: 1, window: 1),
+                    machine: HandoverMachine(window: 1),
                     actor: ActorTurn(actor: MainActor.shared)
                 )
             )
