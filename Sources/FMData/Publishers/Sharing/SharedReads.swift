@@ -77,7 +77,7 @@ extension SharedReads.Key {
 }
 
 /// See ``SharedReads/publisher(_:_:)``. For a publisher of one value.
-private struct SharedRead<Value>: Publisher {
+private struct SharedRead<Value>: ColdPublisher {
     typealias Output = Value
     typealias Failure = FMRest.APIError
 
@@ -87,21 +87,15 @@ private struct SharedRead<Value>: Publisher {
     let now: @Sendable () -> NIODeadline
     let exchange: () -> AnyPublisher<Value, FMRest.APIError>
 
-    func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Reader(self, downstream: subscriber))
-    }
+    typealias Reader = ColdSubscription<SharedRead>
 
-    final class Reader: ColdSubscription<SharedRead>, @unchecked Sendable {
-        // @unchecked: as the superclass.
-        override func begin(_ source: SharedRead) {
-            switch source.reads.join(self, source) {
-            case .kept(let value): succeed(with: value)
-            case .flight(let place, let flight, let isNew):
-                // If the reader was cancelled meanwhile, it leaves at once; the exchange may have other readers even
-                // so.
-                if !proceed(with: place) { place.cancel() }
-                if isNew { source.exchange().subscribe(flight) }
-            }
+    func begin(_ reader: Reader) {
+        switch reads.join(reader, self) {
+        case .kept(let value): reader.succeed(with: value)
+        case .flight(let place, let flight, let isNew):
+            // If the reader was cancelled meanwhile, it leaves at once; the exchange may have other readers even so.
+            if !reader.proceed(with: place) { place.cancel() }
+            if isNew { exchange().subscribe(flight) }
         }
     }
 
