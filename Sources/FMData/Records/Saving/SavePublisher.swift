@@ -82,8 +82,8 @@ private struct SaveSteps<R: RecordFields> {
 
     // MARK: Steps
 
-    /// Takes the step that follows an event. An error thrown by the program's own types and closures ends the save.
-    private func carryOn(_ event: () throws -> SaveStateMachine.Step) {
+    /// Carries out the action that follows an event. An error thrown by the program's own types and closures ends the save.
+    private func carryOn(_ event: () throws -> SaveStateMachine.Action) {
         // The program's closures must not be called for a save that is over.
         guard subscription.isRunning else { return }
         do {
@@ -93,8 +93,8 @@ private struct SaveSteps<R: RecordFields> {
         }
     }
 
-    private func take(_ step: SaveStateMachine.Step) throws {
-        switch step {
+    private func take(_ action: SaveStateMachine.Action) throws {
+        switch action {
         case .read: try read()
         case .edit: try edit()
         case .send(let change, let modId): try send(change, modId: modId)
@@ -105,7 +105,7 @@ private struct SaveSteps<R: RecordFields> {
         }
     }
 
-    private func began(with draft: DataAPI.Draft<R>) throws -> SaveStateMachine.Step {
+    private func began(with draft: DataAPI.Draft<R>) throws -> SaveStateMachine.Action {
         subscription.memory.draft = draft
         guard let given = save.given else {
             let (base, change) = try draft.change(layout.layout.encoder)
@@ -206,7 +206,7 @@ private struct SaveSteps<R: RecordFields> {
     /// its session.
     private func follow<P: Publisher>(
         _ publisher: P,
-        _ event: @escaping (Result<P.Output, FMRest.APIError>) throws -> SaveStateMachine.Step
+        _ event: @escaping (Result<P.Output, FMRest.APIError>) throws -> SaveStateMachine.Action
     ) where P.Failure == FMRest.APIError {
         let step = ResultSubscriber<P.Output, FMRest.APIError> { result in
             carryOn { try event(result ?? .failure(.unansweredSave)) }
