@@ -58,7 +58,7 @@ func samples(_ name: String, path: String) -> Target {
 
 let package = Package(
     name: "FMData",
-    platforms: [.macOS(.v13), .iOS(.v16)],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "FMData", targets: ["FMData"]),
         .library(name: "FMWebhooks", targets: ["FMWebhooks"]),

@@ -8,7 +8,7 @@ import PackageDescription
 // `.ci/check-ancestor-program` does this, in a folder where nearly everything that it needs has been built already.
 let package = Package(
     name: "AncestorProgram",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "FMData", path: "../.."),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),

@@ -4,7 +4,7 @@ import PackageDescription
 // A package of its own, so that users of FMData do not download the clients it is compared with.
 let package = Package(
     name: "FMDataBenchmarks",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "FMData", path: "../.."),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),

@@ -23,7 +23,7 @@ func program(_ name: String, _ settings: SwiftSetting...) -> Target {
 
 let package = Package(
     name: "Isolation",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "FMData", path: "../.."),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),

@@ -4,10 +4,7 @@ import Foundation
 ///
 /// A context remembers the keys that it has decoded and where its types found them, and its memory has the right size.
 /// Answers of one record gain most: learning all that anew takes as long as decoding them.
-final class DecodingContexts: @unchecked Sendable {
-    // It is Sendable because `spares` is only used under the lock, a context that is given back has no other reference,
-    // and a context that is taken has one owner.
-
+final class DecodingContexts: Sendable {
     /// The number of contexts worth keeping, and the largest memory worth keeping, in bytes.
     private static let maximumCount = 16
     private static let maximumCapacity = 256 * 1024
@@ -15,8 +12,8 @@ final class DecodingContexts: @unchecked Sendable {
     let options: DecodingOptions
     let userInfo: [CodingUserInfoKey: any Sendable]
     private let recordDecoder: JSONDecoder?
-    private let lock = NSLock()
-    private var spares: [DecodingContext] = []
+    /// A context that is given back has no other reference, and a context that is taken has one owner.
+    private let spares = Guarded<[DecodingContext]>([])
 
     /// - Parameter recordDecoder: the user's own decoder for records.
     init(
@@ -30,10 +27,10 @@ final class DecodingContexts: @unchecked Sendable {
     }
 
     /// The number of unused contexts, for tests.
-    var spareCount: Int { lock.withLock { spares.count } }
+    var spareCount: Int { spares.withLock { $0.count } }
 
     func take() -> DecodingContext {
-        lock.withLock { spares.popLast() }
+        spares.withLock { $0.popLast() }
             ?? DecodingContext(options: options, userInfo: userInfo, recordDecoder: recordDecoder)
     }
 
@@ -44,7 +41,7 @@ final class DecodingContexts: @unchecked Sendable {
         context.end()
         context.restart()
         // A context that is not kept is destroyed outside of the lock.
-        lock.withLock {
+        spares.withLock { spares in
             if spares.count < Self.maximumCount { spares.append(context) }
         }
     }

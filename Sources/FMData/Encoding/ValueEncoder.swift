@@ -34,9 +34,7 @@ extension ValueEncoder: SingleValueEncodingContainer {
     func encode(_ value: UInt16) { integer(value) }
     func encode(_ value: UInt32) { integer(value) }
     func encode(_ value: UInt64) { integer(value) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encode(_ value: Int128) { integer(value) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encode(_ value: UInt128) { integer(value) }
 
     func encode<T: Encodable>(_ value: T) throws {
@@ -92,9 +90,7 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: UInt16, forKey key: Key) { member(key).encode(value) }
     func encode(_ value: UInt32, forKey key: Key) { member(key).encode(value) }
     func encode(_ value: UInt64, forKey key: Key) { member(key).encode(value) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encode(_ value: Int128, forKey key: Key) { member(key).encode(value) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encode(_ value: UInt128, forKey key: Key) { member(key).encode(value) }
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try member(key).encode(value) }
 
@@ -114,9 +110,7 @@ struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value, key) }
     func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value, key) }
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value, key) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try encodeOptional(value, key) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encodeOptional(value, key) }
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws { try encodeOptional(value, key) }
 
@@ -195,9 +189,7 @@ struct UnkeyedFields: UnkeyedEncodingContainer {
     func encode(_ value: UInt16) { element().encode(value) }
     func encode(_ value: UInt32) { element().encode(value) }
     func encode(_ value: UInt64) { element().encode(value) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encode(_ value: Int128) { element().encode(value) }
-    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     func encode(_ value: UInt128) { element().encode(value) }
     func encode<T: Encodable>(_ value: T) throws { try element().encode(value) }
 

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
@@ -8,9 +7,7 @@ import OpenCombine
 /// The first call with a question sends it, and calls with the same question share the answer. The result is kept for
 /// ``lifetime``, also when there was none: a thousand rows that fail for the same reason cost one request. A waiter
 /// that cancels leaves the answer to the others; when the last one cancels, the request is cancelled.
-final class LayoutMemory: @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`, and the action of a waiter is called once, outside of it.
-
+final class LayoutMemory: Sendable {
     /// How long an answer is used. Long enough for a run of failing rows; after a change of the file, errors describe
     /// its previous state for no longer than that.
     static let lifetime = TimeAmount.seconds(60)
@@ -28,24 +25,25 @@ final class LayoutMemory: @unchecked Sendable {
         let asker: ObjectIdentifier
     }
 
-    private struct Flight {
-        let id: Int
-        var waiters: [Int: Waiter] = [:]
-        /// The subscription to the request; `nil` until it was made.
-        var request: AnyCancellable?
-    }
-
+    /// Its promise is kept once, outside of the lock.
     private struct Waiter {
+        var flight = 0
         let promise: (Result<FileAnswer?, Never>) -> Void
         /// Cancels the alarm for the waiter's deadline.
         var callOff: @Sendable () -> Void = {}
     }
 
+    private struct State {
+        var known: [FileQuestion: Known] = [:]
+        var sharing = SharingMachine<Inquiry>()
+        var waiters: [Int: Waiter] = [:]
+        /// The subscriptions to the requests, by their flights, once they were made.
+        var requests: [Int: AnyCancellable] = [:]
+        var lastID = 0
+    }
+
     private let time: SessionTime
-    private let lock = NIOLock()
-    private var known: [FileQuestion: Known] = [:]
-    private var flights: [Inquiry: Flight] = [:]
-    private var lastID = 0
+    private let state = Guarded(State())
 
     init(time: SessionTime) {
         self.time = time
@@ -67,7 +65,7 @@ final class LayoutMemory: @unchecked Sendable {
         return Deferred {
             let id = self.newID()
             return Future { self.join(inquiry, as: id, Waiter(promise: $0), by: deadline, fetch) }
-                .handleEvents(receiveCancel: { self.leave(inquiry, id) })
+                .handleEvents(receiveCancel: { self.leave(id) })
         }
         .eraseToAnyPublisher()
     }
@@ -75,22 +73,22 @@ final class LayoutMemory: @unchecked Sendable {
     /// The cached answer about a layout; `nil` when there is none.
     func known(_ layout: String) -> DataAPI.Layout.LayoutMetaData? {
         let now = time.now()
-        let answer = lock.withLock { known[.layout(layout)].flatMap { $0.end > now ? $0.answer : nil } }
+        let answer = state.withLock { $0.known[.layout(layout)].flatMap { $0.end > now ? $0.answer : nil } }
         guard case .layout(let metadata) = answer else { return nil }
         return metadata
     }
 
     private func newID() -> Int {
-        lock.withLock {
-            lastID += 1
-            return lastID
+        state.withLock { state in
+            state.lastID += 1
+            return state.lastID
         }
     }
 
-    private enum Turn {
+    private enum Joining {
         case answered(FileAnswer?)
         case waits
-        case asks
+        case asks(flight: Int)
     }
 
     private func join(
@@ -101,58 +99,64 @@ final class LayoutMemory: @unchecked Sendable {
         _ fetch: () -> AnyPublisher<FileAnswer, FMRest.APIError>
     ) {
         let now = time.now()
-        let turn: Turn = lock.withLock {
-            known = known.filter { $0.value.end > now }
-            if let known = known[inquiry.question] { return .answered(known.answer) }
-            if flights[inquiry] == nil {
-                flights[inquiry] = Flight(id: id, waiters: [id: waiter])
-                return .asks
+        let joining: Joining = state.withLock { state in
+            state.known = state.known.filter { $0.value.end > now }
+            if let known = state.known[inquiry.question] { return .answered(known.answer) }
+            var waiter = waiter
+            defer { state.waiters[id] = waiter }
+            switch state.sharing.joined(id, inquiry) {
+            case .begin(let flight):
+                waiter.flight = flight
+                return .asks(flight: flight)
+            case .wait(let flight):
+                waiter.flight = flight
+                return .waits
             }
-            flights[inquiry]?.waiters[id] = waiter
-            return .waits
         }
-        switch turn {
+        switch joining {
         case .answered(let answer): return waiter.promise(.success(answer))
         case .waits: break
-        case .asks: ask(inquiry, flight: id, fetch)
+        case .asks(let flight): ask(inquiry.question, flight, fetch)
         }
-        if let deadline { setAlarm(at: deadline, inquiry, id) }
+        if let deadline { setAlarm(at: deadline, id) }
     }
 
     private func ask(
-        _ inquiry: Inquiry,
-        flight id: Int,
+        _ question: FileQuestion,
+        _ flight: Int,
         _ fetch: () -> AnyPublisher<FileAnswer, FMRest.APIError>
     ) {
         // The answer is used when the request has finished, so that its session is free: what follows needs one.
         let request = fetch().last().map(Optional.some).replaceError(with: nil)
-            .sink { self.answered(inquiry, flight: id, $0) }
-        let isWanted = lock.withLock {
-            guard flights[inquiry]?.id == id else { return false }
-            flights[inquiry]?.request = request
+            .sink { self.answered(question, flight, $0) }
+        let isWanted = state.withLock { state in
+            guard state.sharing.isOpen(flight) else { return false }
+            state.requests[flight] = request
             return true
         }
         if !isWanted { request.cancel() }
     }
 
-    private func answered(_ inquiry: Inquiry, flight id: Int, _ answer: FileAnswer?) {
+    private func answered(_ question: FileQuestion, _ flight: Int, _ answer: FileAnswer?) {
         let end = time.now() + Self.lifetime
-        let flight: Flight? = lock.withLock {
-            guard flights[inquiry]?.id == id else { return nil }
-            known[inquiry.question] = Known(answer: answer, end: end)
-            return flights.removeValue(forKey: inquiry)
+        let (waiters, request): ([Waiter], AnyCancellable?) = state.withLock { state in
+            guard state.sharing.isOpen(flight) else { return ([], nil) }
+            state.known[question] = Known(answer: answer, end: end)
+            let waiters = state.sharing.ended(flight).compactMap { state.waiters.removeValue(forKey: $0) }
+            return (waiters, state.requests.removeValue(forKey: flight))
         }
-        for waiter in (flight?.waiters ?? [:]).values {
+        withExtendedLifetime(request) {}
+        for waiter in waiters {
             waiter.callOff()
             waiter.promise(.success(answer))
         }
     }
 
-    private func setAlarm(at deadline: NIODeadline, _ inquiry: Inquiry, _ id: Int) {
-        let callOff = time.schedule(deadline) { self.leave(inquiry, id)?.promise(.success(nil)) }
-        let isWaiting = lock.withLock {
-            guard flights[inquiry]?.waiters[id] != nil else { return false }
-            flights[inquiry]?.waiters[id]?.callOff = callOff
+    private func setAlarm(at deadline: NIODeadline, _ id: Int) {
+        let callOff = time.schedule(deadline) { self.leave(id)?.promise(.success(nil)) }
+        let isWaiting = state.withLock { state in
+            guard state.waiters[id] != nil else { return false }
+            state.waiters[id]?.callOff = callOff
             return true
         }
         if !isWaiting { callOff() }
@@ -161,11 +165,11 @@ final class LayoutMemory: @unchecked Sendable {
     /// Removes a waiter, and cancels the request when it was the last one. Returns the waiter, unless it has left
     /// already.
     @discardableResult
-    private func leave(_ inquiry: Inquiry, _ id: Int) -> Waiter? {
-        let (waiter, unwanted): (Waiter?, AnyCancellable?) = lock.withLock {
-            guard let waiter = flights[inquiry]?.waiters.removeValue(forKey: id) else { return (nil, nil) }
-            guard flights[inquiry]?.waiters.isEmpty == true else { return (waiter, nil) }
-            return (waiter, flights.removeValue(forKey: inquiry)?.request)
+    private func leave(_ id: Int) -> Waiter? {
+        let (waiter, unwanted): (Waiter?, AnyCancellable?) = state.withLock { state in
+            guard let waiter = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
+            guard state.sharing.left(id, waiter.flight) else { return (waiter, nil) }
+            return (waiter, state.requests.removeValue(forKey: waiter.flight))
         }
         waiter?.callOff()
         unwanted?.cancel()

@@ -6,7 +6,7 @@ import OpenCombine
 ///
 /// It is one step instead of the five of `map`, `tryReduce` and `mapError`: every call uses it, and each step costs a
 /// call as much as the way from the pool to the socket. Only the collector keeps parts of an answer.
-struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
+struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
     typealias Output = Response
     typealias Failure = FMRest.APIError
 
@@ -14,75 +14,80 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
     let request: DataAPIRequest<Response>
     let token: SessionToken?
 
-    func receive<Downstream: Subscriber<Response, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    /// Used by the exchange alone, with one call after the other, except for the constant log.
+    struct Memory {
+        /// Only for the log.
+        var httpStatus: Int?
+        /// `nil` if nothing would be logged.
+        let log: CallLog?
+        let collector: Response.Collector
+        let answer: AnswerPublisher
     }
 
-    private final class Inner: ColdSubscription<AnswerPublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; only the exchange uses collector and status, with one call after the other.
+    var memory: Memory {
+        Memory(
+            log: server.callLog(of: request),
+            collector: Response.Collector(reader: server.reader.reader(for: request)),
+            answer: self
+        )
+    }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        do {
+            let exchange = try server.httpRequest(for: request, token: token)
+            server.client.parts(exchange).subscribe(Parts(subscription: subscription))
+        } catch {
+            // Nothing was sent, so nothing is logged.
+            subscription.finish(.failure(server.error(error, about: request)))
+        }
+    }
+
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.memory.log?.cancelled() }
+
+    /// The subscriber of the exchange.
+    private struct Parts: Subscriber {
         typealias Input = HTTPResponsePart
         typealias Failure = HTTPClientError
 
-        private let answer: AnswerPublisher
-        private let collector: Response.Collector
-        /// `nil` if nothing would be logged.
-        private let log: CallLog?
-        /// Only for the log.
-        private var httpStatus: Int?
+        let subscription: ColdSubscription<AnswerPublisher>
+        var combineIdentifier: CombineIdentifier { subscription.combineIdentifier }
 
-        override init(_ answer: AnswerPublisher, downstream: Downstream) {
-            self.answer = answer
-            collector = Response.Collector(reader: answer.server.reader.reader(for: answer.request))
-            log = answer.server.callLog(of: answer.request)
-            super.init(answer, downstream: downstream)
-        }
-
-        override func begin(_ answer: AnswerPublisher) {
-            do {
-                let exchange = try answer.server.httpRequest(for: answer.request, token: answer.token)
-                answer.server.client.parts(exchange).subscribe(self)
-            } catch {
-                // Nothing was sent, so nothing is logged.
-                finish(.failure(answer.server.error(error, about: answer.request)))
-            }
-        }
-
-        override func cancelled() { log?.cancelled() }
-
-        // MARK: From the exchange
-
-        func receive(subscription: any Subscription) {
+        func receive(subscription exchange: any Subscription) {
             // Parts are not the subscriber's values: all of them are needed for the one value it asked for.
-            if proceed(with: subscription) { subscription.request(.unlimited) } else { subscription.cancel() }
+            if subscription.proceed(with: exchange) { exchange.request(.unlimited) } else { exchange.cancel() }
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
-            if log != nil, case .head(let head) = part { httpStatus = Int(head.status.code) }
+            if subscription.memory.log != nil, case .head(let head) = part {
+                subscription.memory.httpStatus = Int(head.status.code)
+            }
             do {
-                try collector.take(part)
+                try subscription.memory.collector.take(part)
             } catch {
-                fail(error, end(cancelling: true))
+                fail(error, subscription.end(cancelling: true))
             }
             return .none
         }
 
         func receive(completion: Subscribers.Completion<HTTPClientError>) {
-            guard let downstream = end() else { return }
+            guard let downstream = subscription.end() else { return }
+            let memory = subscription.memory
             do {
                 if case .failure(let error) = completion { throw error }
-                var response = try collector.response()
-                response.nameScripts(answer.request.scripts)
-                log?.finished(httpStatus: httpStatus)
-                publishLast(response, to: downstream)
+                var response = try memory.collector.response()
+                response.nameScripts(memory.answer.request.scripts)
+                memory.log?.finished(httpStatus: memory.httpStatus)
+                subscription.publishLast(response, to: downstream)
             } catch {
                 fail(error, downstream)
             }
         }
 
-        private func fail(_ error: any Error, _ downstream: Downstream?) {
+        private func fail(_ error: any Error, _ downstream: (any Subscriber<Response, FMRest.APIError>)?) {
             guard let downstream else { return }
-            let error = answer.server.error(error, about: answer.request)
-            log?.failed(error, httpStatus: httpStatus)
+            let memory = subscription.memory
+            let error = memory.answer.server.error(error, about: memory.answer.request)
+            memory.log?.failed(error, httpStatus: memory.httpStatus)
             downstream.receive(completion: .failure(error))
         }
     }

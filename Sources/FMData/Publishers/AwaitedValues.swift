@@ -1,4 +1,4 @@
-import NIOConcurrencyHelpers
+import FMHTTP
 import OpenCombine
 
 /// The subscriber behind `await`. It asks for a value when a task waits for one, and resumes that task exactly once,
@@ -6,8 +6,7 @@ import OpenCombine
 ///
 /// Cancelling the waiting task cancels the subscription and throws a `CancellationError`. Values that come without
 /// demand are kept.
-final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`, and a value is passed on, not shared.
+final class AwaitedValues<Value>: Subscriber, Sendable {
     typealias Input = Value
     typealias Failure = FMRest.APIError
 
@@ -20,18 +19,29 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
     }
 
     /// Passes a value to the one task that waits for it.
-    private struct Handover: @unchecked Sendable {
-        // @unchecked: the creator does not use the value again.
-        let value: Value?
-    }
-
+    private typealias Handover = Crossing<Value?>
     private typealias Waiter = CheckedContinuation<Handover, any Error>
 
+    private struct Reception {
+        var state = State.idle
+        var waiter: Waiter?
+        var arrived: [Value] = []
+
+        mutating func end(_ error: (any Error)?) -> (Waiter?, (any Subscription)?) {
+            let subscription: (any Subscription)?
+            switch state {
+            case .idle: subscription = nil
+            case .subscribed(let running): subscription = running
+            case .ended: return (nil, nil)
+            }
+            let waiter = waiter.take()
+            state = .ended(waiter == nil ? error : nil)
+            return (waiter, subscription)
+        }
+    }
+
     private let wantsOneValue: Bool
-    private let lock = NIOLock()
-    private var state = State.idle
-    private var waiter: Waiter?
-    private var arrived: [Value] = []
+    private let reception = Guarded(Reception())
 
     /// - Parameter wantsOneValue: whether the first value is the end. The subscription is then cancelled before the
     ///   waiting task continues, so that what it held is free by then.
@@ -54,18 +64,19 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
     func cancel() { end(by: nil) }
 
     private func wait(_ waiter: Waiter) {
-        let (answer, subscription): (Result<Handover, any Error>?, (any Subscription)?) = lock.withLock {
-            if !arrived.isEmpty { return (.success(Handover(value: arrived.removeFirst())), nil) }
-            switch state {
+        let (answer, subscription): (Result<Handover, any Error>?, (any Subscription)?) = reception.withLock {
+            reception in
+            if !reception.arrived.isEmpty { return (.success(Handover(reception.arrived.removeFirst())), nil) }
+            switch reception.state {
             case .idle:
-                self.waiter = waiter
+                reception.waiter = waiter
                 return (nil, nil)
             case .subscribed(let subscription):
-                self.waiter = waiter
+                reception.waiter = waiter
                 return (nil, subscription)
             case .ended(let error):
-                state = .ended(nil)
-                return (error.map { .failure($0) } ?? .success(Handover(value: nil)), nil)
+                reception.state = .ended(nil)
+                return (error.map { .failure($0) } ?? .success(Handover(nil)), nil)
             }
         }
         if let answer { waiter.resume(with: answer) }
@@ -73,11 +84,11 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
     }
 
     private func end(by error: (any Error)?) {
-        let (waiter, subscription): (Waiter?, (any Subscription)?) = lock.withLock {
+        let (waiter, subscription): (Waiter?, (any Subscription)?) = reception.withLock { reception in
             // Values that came and were not taken are dropped, so this must not look like the regular end.
-            if case .ended(nil) = state, !arrived.isEmpty { state = .ended(error) }
-            arrived = []
-            return lockedEnd(error)
+            if case .ended(nil) = reception.state, !reception.arrived.isEmpty { reception.state = .ended(error) }
+            reception.arrived = []
+            return reception.end(error)
         }
         subscription?.cancel()
         resume(waiter, error)
@@ -86,47 +97,35 @@ final class AwaitedValues<Value>: Subscriber, @unchecked Sendable {
     // MARK: Calls of the publisher
 
     func receive(subscription: any Subscription) {
-        let (isWanted, isAwaited) = lock.withLock {
-            guard case .idle = state else { return (false, false) }
-            state = .subscribed(subscription)
-            return (true, waiter != nil)
+        let (isWanted, isAwaited) = reception.withLock { reception in
+            guard case .idle = reception.state else { return (false, false) }
+            reception.state = .subscribed(subscription)
+            return (true, reception.waiter != nil)
         }
         if !isWanted { return subscription.cancel() }
         if isAwaited { subscription.request(.max(1)) }
     }
 
     func receive(_ value: Value) -> Subscribers.Demand {
-        let (waiter, subscription): (Waiter?, (any Subscription)?) = lock.withLock {
-            if case .ended = state { return (nil, nil) }
-            if self.waiter == nil { arrived.append(value) }
-            return wantsOneValue ? lockedEnd(nil) : (self.waiter.take(), nil)
+        let (waiter, subscription): (Waiter?, (any Subscription)?) = reception.withLock { reception in
+            if case .ended = reception.state { return (nil, nil) }
+            if reception.waiter == nil { reception.arrived.append(value) }
+            return wantsOneValue ? reception.end(nil) : (reception.waiter.take(), nil)
         }
         subscription?.cancel()
-        waiter?.resume(returning: Handover(value: value))
+        waiter?.resume(returning: Handover(value))
         return .none
     }
 
     func receive(completion: Subscribers.Completion<FMRest.APIError>) {
         let error: FMRest.APIError? = if case .failure(let error) = completion { error } else { nil }
-        let (waiter, _) = lock.withLock { lockedEnd(error) }
+        let (waiter, _) = reception.withLock { $0.end(error) }
         resume(waiter, error)
     }
 
     // MARK: The end
 
-    private func lockedEnd(_ error: (any Error)?) -> (Waiter?, (any Subscription)?) {
-        let subscription: (any Subscription)?
-        switch state {
-        case .idle: subscription = nil
-        case .subscribed(let running): subscription = running
-        case .ended: return (nil, nil)
-        }
-        let waiter = waiter.take()
-        state = .ended(waiter == nil ? error : nil)
-        return (waiter, subscription)
-    }
-
     private func resume(_ waiter: Waiter?, _ error: (any Error)?) {
-        if let error { waiter?.resume(throwing: error) } else { waiter?.resume(returning: Handover(value: nil)) }
+        if let error { waiter?.resume(throwing: error) } else { waiter?.resume(returning: Handover(nil)) }
     }
 }

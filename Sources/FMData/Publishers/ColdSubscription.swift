@@ -1,48 +1,100 @@
 import NIOConcurrencyHelpers
 import OpenCombine
 
+/// A publisher that works on demand. It describes the work, and each subscription is a ``ColdSubscription``.
+///
+/// It publishes one value: demand after the first changes nothing. For many values, use ``RelayPublisher``.
+protocol ColdPublisher: Publisher {
+    /// What each subscription keeps for the publisher.
+    associatedtype Memory = Void
+
+    /// The memory of a new subscription.
+    var memory: Memory { get }
+
+    /// Does the work: registers what is under way, so that a cancel reaches it (``ColdSubscription/proceed(with:)``),
+    /// and ends by ``ColdSubscription/succeed(with:)`` or ``ColdSubscription/finish(_:)``. Called with the first
+    /// demand: at most once, and not after a cancel.
+    func begin(_ subscription: ColdSubscription<Self>)
+    /// Called when the subscription was cancelled while it was running. What was under way is cancelled already.
+    func cancelled(_ subscription: ColdSubscription<Self>)
+}
+
+extension ColdPublisher {
+    func cancelled(_ subscription: ColdSubscription<Self>) {}
+
+    func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
+        subscriber.receive(subscription: ColdSubscription(self, downstream: subscriber))
+    }
+}
+
+extension ColdPublisher where Memory == Void {
+    var memory: Void { () }
+}
+
+/// A publisher that passes on the values of another one, as far as there is demand. Its subscription subscribes to that
+/// publisher.
+protocol RelayPublisher: ColdPublisher {
+    associatedtype UpstreamFailure: Error = Failure
+
+    /// The other publisher has ended. Not called after the end of the subscription.
+    func upstreamEnded(
+        _ completion: Subscribers.Completion<UpstreamFailure>,
+        _ subscription: ColdSubscription<Self>
+    )
+    /// The failure that takes the place of the value that has just come; `nil` passes the value on.
+    static func refusal(_ subscription: ColdSubscription<Self>) -> Failure?
+}
+
+extension RelayPublisher {
+    static func refusal(_ subscription: ColdSubscription<Self>) -> Failure? { nil }
+}
+
+extension RelayPublisher where UpstreamFailure == Failure {
+    func upstreamEnded(_ completion: Subscribers.Completion<Failure>, _ subscription: ColdSubscription<Self>) {
+        subscription.finish(completion)
+    }
+}
+
 /// The subscription of a publisher that works on demand: *ready* until the first demand, *running* until it has
 /// succeeded, failed or been cancelled, then *terminal*.
 ///
-/// A subclass does the work (``begin(_:)``), registers what is under way, so that a cancel reaches it
-/// (``proceed(with:)``), and ends by ``succeed(with:)`` or ``finish(_:)``. Calls after the end have no effect, on any
-/// thread. The end releases everything: the publisher with its captures, the subscriber, what was under way. No other
-/// object is called with the lock held.
-///
-/// It publishes one value: demand after the first changes nothing. For many values, use ``RelaySubscription``.
-class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
+/// Calls after the end have no effect, on any thread. The end releases everything but the memory: the publisher with
+/// its captures, the subscriber, what was under way. No other object is called with the lock held.
+final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Sendable {
     typealias Downstream = any Subscriber<Source.Output, Source.Failure>
 
-    // @unchecked: `lock` guards every `var`, here and, unless noted otherwise, in the subclasses.
-    final let lock = NIOLock()
-    fileprivate final var state = SubscriptionState.ready
-    /// The publisher; `nil` after the end.
-    private(set) final var source: Source?
-    fileprivate final var downstream: Downstream?
-    private final var work: (any Cancellable)?
-    private final var isCancelled = false
-    /// The demand that is not satisfied yet, for a subscription of many values.
-    fileprivate(set) final var demand = Subscribers.Demand.none
+    // @unchecked: `lock` guards every `var`. Of `memory`, the publisher says what is constant, or used by its steps
+    // alone, which run one after the other.
+    private let lock = NIOLock()
+    private var state = SubscriptionState.ready
+    /// Whether a value has been passed on.
+    private var hasPassedOn = false
+    private var isCancelled = false
+    /// The number of values that the subscriber is receiving, each nested in the delivery of the one before.
+    private var deliveries = 0
+    /// The demand that is not satisfied yet, for a publisher of many values.
+    private var demand = Subscribers.Demand.none
     /// The subscription that the demand is passed to.
-    fileprivate(set) final var upstream: (any Subscription)?
+    private var upstream: (any Subscription)?
+    private var work: (any Cancellable)?
+    private var downstream: Downstream?
+    /// The completion that is sent when the subscriber has received the values that are being delivered.
+    private var interruption: (Downstream, Subscribers.Completion<Source.Failure>)?
+    /// The publisher; `nil` after the end.
+    private var source: Source?
+    /// What the publisher keeps here; use ``withLock(_:)`` unless it is constant or its users take turns.
+    var memory: Source.Memory
 
     /// - Parameter source: the publisher; it is kept until the end.
     init(_ source: Source, downstream: Downstream) {
+        memory = source.memory
         self.source = source
         self.downstream = downstream
     }
 
-    // MARK: Overridden by a subclass
-
-    /// Called with the first demand: at most once, and not after a cancel.
-    func begin(_ source: Source) {}
-
-    /// Called when the subscription was cancelled while it was running. What was under way is cancelled already.
-    func cancelled() {}
-
     // MARK: From downstream
 
-    final func request(_ demand: Subscribers.Demand) {
+    func request(_ demand: Subscribers.Demand) {
         precondition(demand > .none, "A subscriber asks for at least one value")
         let (source, upstream): (Source?, (any Subscription)?) = lock.withLock {
             switch state {
@@ -57,37 +109,49 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
                 return (nil, nil)
             }
         }
-        if let source { begin(source) }
+        if let source { source.begin(self) }
         upstream?.request(demand)
     }
 
-    final func cancel() {
+    func cancel() {
         lock.withLock { isCancelled = true }
-        let (last, downstream) = terminate(cancelling: true)
-        if last == .running { cancelled() }
+        let (last, remains) = terminate(cancelling: true)
+        if last == .running { remains.source?.cancelled(self) }
         // The subscriber may be deinitialised here, which may run anything, so not under the lock.
-        withExtendedLifetime(downstream) {}
+        withExtendedLifetime(remains) {}
     }
 
     // MARK: While it is running
 
     /// Registers what is under way from now on, in place of what was. Returns whether it may begin: `false` after the
     /// end.
-    final func proceed(with work: any Cancellable) -> Bool {
-        lock.withLock {
-            guard state == .running else { return false }
-            self.work = work
-            return true
+    func proceed(with work: any Cancellable) -> Bool {
+        let (isWanted, old): (Bool, (any Cancellable)?) = lock.withLock {
+            guard state == .running else { return (false, nil) }
+            defer { self.work = work }
+            return (true, self.work)
         }
+        withExtendedLifetime(old) {}
+        return isWanted
     }
 
-    final var isRunning: Bool { lock.withLock { state == .running } }
+    var isRunning: Bool { lock.withLock { state == .running } }
+
+    /// Whether a value has been passed on.
+    var hasPublished: Bool { lock.withLock { hasPassedOn } }
+
+    /// Reads or changes the memory.
+    ///
+    /// - Parameter body: receives the publisher, `nil` after the end, and the memory.
+    func withLock<Result>(_ body: (_ source: Source?, _ memory: inout Source.Memory) -> Result) -> Result {
+        lock.withLock { body(source, &memory) }
+    }
 
     // MARK: The end
 
     /// Publishes the value and finishes. Returns whether there was a subscriber to receive it.
     @discardableResult
-    final func succeed(with value: Source.Output) -> Bool {
+    func succeed(with value: Source.Output) -> Bool {
         guard let downstream = end() else { return false }
         publishLast(value, to: downstream)
         return true
@@ -95,43 +159,58 @@ class ColdSubscription<Source: Publisher>: Subscription, @unchecked Sendable {
 
     /// Publishes the value and finishes, unless the subscriber cancels while it receives the value. For the caller of
     /// `end`.
-    final func publishLast(_ value: Source.Output, to downstream: Downstream) {
+    func publishLast(_ value: Source.Output, to downstream: Downstream) {
         _ = downstream.receive(value)
         if !lock.withLock({ isCancelled }) { downstream.receive(completion: .finished) }
     }
 
-    final func finish(_ completion: Subscribers.Completion<Source.Failure>) {
+    func finish(_ completion: Subscribers.Completion<Source.Failure>) {
         end()?.receive(completion: completion)
     }
 
     /// Ends the subscription. Returns the subscriber, which the caller has to complete; `nil` if it had ended before.
     ///
     /// - Parameter cancelling: whether to cancel what is under way.
-    final func end(cancelling: Bool = false) -> Downstream? {
-        terminate(cancelling: cancelling).downstream
+    func end(cancelling: Bool = false) -> Downstream? {
+        terminate(cancelling: cancelling).remains.downstream
     }
 
-    private func terminate(cancelling: Bool) -> (last: SubscriptionState, downstream: Downstream?) {
-        let (last, downstream, remains) = lock.withLock {
+    /// Ends the subscription from outside and cancels what is under way; no more values are passed on. The subscriber
+    /// is completed at once or, if a thread is just delivering a value to it, by that thread.
+    func interrupt(with completion: Subscribers.Completion<Source.Failure>) {
+        guard let downstream = end(cancelling: true) else { return }
+        let isFree = lock.withLock {
+            if deliveries > 0 { interruption = (downstream, completion) }
+            return deliveries == 0
+        }
+        if isFree { downstream.receive(completion: completion) }
+    }
+
+    private typealias Remains = (
+        source: Source?, downstream: Downstream?, work: (any Cancellable)?, upstream: (any Subscription)?
+    )
+
+    private func terminate(cancelling: Bool) -> (last: SubscriptionState, remains: Remains) {
+        let (last, remains): (SubscriptionState, Remains) = lock.withLock {
             defer {
                 state = .terminal
                 source = nil
-                self.downstream = nil
+                downstream = nil
                 work = nil
                 upstream = nil
             }
-            return (state, self.downstream, (source, work, upstream))
+            return (state, (source, downstream, work, upstream))
         }
         if cancelling {
-            remains.1?.cancel()
-            remains.2?.cancel()
+            remains.work?.cancel()
+            remains.upstream?.cancel()
         }
-        return (last, downstream)
+        return (last, remains)
     }
 }
 
 /// Outside of the generic class, so that the compiler knows its layout, which is the same for all specializations.
-fileprivate enum SubscriptionState {
+private enum SubscriptionState {
     /// No demand yet. → running, terminal
     case ready
     /// → terminal
@@ -140,18 +219,11 @@ fileprivate enum SubscriptionState {
     case terminal
 }
 
-/// The subscription of a publisher that passes on the values of another one, as far as there is demand.
-class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked Sendable {
-    // @unchecked: as the superclass.
+extension ColdSubscription: Subscriber where Source: RelayPublisher {
+    typealias Input = Source.Output
+    typealias Failure = Source.UpstreamFailure
 
-    /// Whether a value has been passed on.
-    private(set) final var hasPublished = false
-    /// The number of values that the subscriber is receiving, each nested in the delivery of the one before.
-    private final var deliveries = 0
-    /// The completion that is sent when the subscriber has received them.
-    private final var interruption: (Downstream, Subscribers.Completion<Source.Failure>)?
-
-    final func receive(subscription: any Subscription) {
+    func receive(subscription: any Subscription) {
         let demand: Subscribers.Demand? = lock.withLock {
             guard state == .running, upstream == nil else { return nil }
             upstream = subscription
@@ -161,10 +233,14 @@ class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked
     }
 
     func receive(_ input: Source.Output) -> Subscribers.Demand {
+        if let failure = Source.refusal(self) {
+            end(cancelling: true)?.receive(completion: .failure(failure))
+            return .none
+        }
         let downstream: Downstream? = lock.withLock {
             demand -= 1
             guard let downstream = self.downstream else { return nil }
-            hasPublished = true
+            hasPassedOn = true
             deliveries += 1
             return downstream
         }
@@ -180,23 +256,17 @@ class RelaySubscription<Source: Publisher>: ColdSubscription<Source>, @unchecked
         return .none
     }
 
-    /// Ends the subscription from outside and cancels what is under way; no more values are passed on. The subscriber
-    /// is completed at once or, if a thread is just delivering a value to it, by that thread.
-    final func interrupt(with completion: Subscribers.Completion<Source.Failure>) {
-        guard let downstream = end(cancelling: true) else { return }
-        let isFree = lock.withLock {
-            if deliveries > 0 { interruption = (downstream, completion) }
-            return deliveries == 0
-        }
-        if isFree { downstream.receive(completion: completion) }
+    func receive(completion: Subscribers.Completion<Source.UpstreamFailure>) {
+        lock.withLock { source }?.upstreamEnded(completion, self)
     }
 
-    /// The publisher has ended, and another may take its place, which then gets the unsatisfied demand. Returns the
-    /// source and whether a value has been passed on; `nil` after the end.
-    final func restart() -> (source: Source, hasPublished: Bool)? {
-        lock.withLock {
-            upstream = nil
-            return source.map { ($0, hasPublished) }
+    /// The publisher has ended, and another may take its place, which then gets the unsatisfied demand. Returns whether
+    /// a value has been passed on; `nil` after the end.
+    func restart() -> Bool? {
+        let (isRunning, hasPublished, old): (Bool, Bool, (any Subscription)?) = lock.withLock {
+            (state == .running, hasPassedOn, upstream.take())
         }
+        withExtendedLifetime(old) {}
+        return isRunning ? hasPublished : nil
     }
 }

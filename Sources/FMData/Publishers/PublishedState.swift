@@ -8,25 +8,24 @@ public import OpenCombine
 ///
 /// OpenCombine's `@Published` does the same for an object that is confined to one thread; `Database` is not.
 @propertyWrapper
-public struct PublishedState<Value: Sendable>: @unchecked Sendable {
-    // @unchecked: the only stored property is a subject that guards its value and its subscribers by a lock of its own.
-    private let subject: CurrentValueSubject<Value, Never>
+public struct PublishedState<Value: Sendable>: Sendable {
+    private let subject: SelfGuarded<CurrentValueSubject<Value, Never>>
 
     /// A property with an initial value.
     public init(wrappedValue: Value) {
-        subject = CurrentValueSubject(wrappedValue)
+        subject = SelfGuarded(CurrentValueSubject(wrappedValue))
     }
 
     /// The current value.
-    public var wrappedValue: Value { subject.value }
+    public var wrappedValue: Value { subject.object.value }
 
     /// Publishes the current value, then every change.
     ///
     /// - Note: Values until it is cancelled. See <doc:Calls>.
-    public var projectedValue: AnyPublisher<Value, Never> { subject.whereSubscribed() }
+    public var projectedValue: AnyPublisher<Value, Never> { subject.object.whereSubscribed() }
 
     func set(_ value: Value) {
-        subject.send(value)
+        subject.object.send(value)
     }
 }
 
@@ -38,10 +37,10 @@ extension Publisher {
         Deferred {
             guard MainQueue.isCurrent else { return AnyPublisher(self) }
             return AnyPublisher(
-                JoinPublisher(
-                    upstreams: [self],
+                ThroughMachine(
+                    upstream: self,
                     // One value at a time, so that no turn is spent on outdated values.
-                    machine: MergeMachine(inletCount: 1, window: 1),
+                    machine: HandoverMachine(window: 1),
                     actor: ActorTurn(actor: MainActor.shared)
                 )
             )

@@ -54,6 +54,6 @@ extension Publisher {
     }
 
     private func delivered(in turn: ActorTurn) -> AnyPublisher<Output, Failure> {
-        AnyPublisher(JoinPublisher(upstreams: [self], machine: MergeMachine(inletCount: 1), actor: turn))
+        AnyPublisher(ThroughMachine(upstream: self, machine: HandoverMachine(), actor: turn))
     }
 }

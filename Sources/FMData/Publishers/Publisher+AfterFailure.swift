@@ -17,32 +17,27 @@ extension Publisher {
 }
 
 /// See ``OpenCombine/Publisher/afterFailure(_:)``.
-struct AfterFailurePublisher<Upstream: Publisher, Next: Publisher>: Publisher where Next.Output == Upstream.Output {
+struct AfterFailurePublisher<Upstream: Publisher, Next: Publisher>: RelayPublisher
+where Next.Output == Upstream.Output {
     typealias Output = Upstream.Output
     typealias Failure = Next.Failure
+    typealias UpstreamFailure = Upstream.Failure
 
     let upstream: Upstream
     let next: (Upstream.Failure, Bool) -> Next
 
-    func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
-    }
+    func begin(_ subscription: ColdSubscription<Self>) { upstream.subscribe(subscription) }
 
-    private final class Inner: RelaySubscription<AfterFailurePublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass.
-        typealias Input = Output
-        typealias Failure = Upstream.Failure
-
-        override func begin(_ source: AfterFailurePublisher) { source.upstream.subscribe(self) }
-
-        func receive(completion: Subscribers.Completion<Upstream.Failure>) {
-            switch completion {
-            case .finished:
-                finish(.finished)
-            case .failure(let failure):
-                guard let (source, hasPublished) = restart() else { return }
-                source.next(failure, hasPublished).subscribe(NextSubscriber(inner: self))
-            }
+    func upstreamEnded(
+        _ completion: Subscribers.Completion<Upstream.Failure>,
+        _ subscription: ColdSubscription<Self>
+    ) {
+        switch completion {
+        case .finished:
+            subscription.finish(.finished)
+        case .failure(let failure):
+            guard let hasPublished = subscription.restart() else { return }
+            next(failure, hasPublished).subscribe(NextSubscriber(subscription: subscription))
         }
     }
 
@@ -51,11 +46,11 @@ struct AfterFailurePublisher<Upstream: Publisher, Next: Publisher>: Publisher wh
         typealias Input = Output
         typealias Failure = Next.Failure
 
-        let inner: Inner
-        var combineIdentifier: CombineIdentifier { inner.combineIdentifier }
+        let subscription: ColdSubscription<AfterFailurePublisher>
+        var combineIdentifier: CombineIdentifier { subscription.combineIdentifier }
 
-        func receive(subscription: any Subscription) { inner.receive(subscription: subscription) }
-        func receive(_ input: Output) -> Subscribers.Demand { inner.receive(input) }
-        func receive(completion: Subscribers.Completion<Next.Failure>) { inner.finish(completion) }
+        func receive(subscription: any Subscription) { self.subscription.receive(subscription: subscription) }
+        func receive(_ input: Output) -> Subscribers.Demand { subscription.receive(input) }
+        func receive(completion: Subscribers.Completion<Next.Failure>) { subscription.finish(completion) }
     }
 }

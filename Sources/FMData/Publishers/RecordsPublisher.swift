@@ -41,11 +41,11 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
     /// Stands between the parts and the records. Either side may call while the other is being served; if the drain is
     /// running already, such a call only records its event.
-    private final class Inner<Downstream: Subscriber>: Subscriber, Subscription, @unchecked Sendable
+    private final class Inner<Downstream: Subscriber>: Subscriber, Subscription
     where Downstream.Input == Output, Downstream.Failure == Failure {
         typealias Input = HTTPResponsePart
 
-        // @unchecked: `lock` guards the variables down to `isDraining`; only the thread that has set `isDraining` uses
+        // `lock` guards the variables down to `isDraining`; only the thread that has set `isDraining` uses
         // the stream.
         private let lock = NIOLock()
         private var downstream: Downstream?

@@ -14,28 +14,25 @@ extension DataAPI {
     /// only the call itself does. Subscribers on the main actor receive the values there, all others on the thread that
     /// makes the progress, which waits for them. A slow subscriber on the main actor misses intermediate values, never
     /// the latest.
-    public struct ReportedProgress<Value: Sendable>: Publisher, @unchecked Sendable {
-        // @unchecked: the only stored property is a subject that guards its value and its subscribers by a lock of its
-        // own.
-
+    public struct ReportedProgress<Value: Sendable>: Publisher, Sendable {
         /// The progress, as reported.
         public typealias Output = Value
         /// It never fails.
         public typealias Failure = Never
 
-        private let subject = CurrentValueSubject<Value?, Never>(nil)
+        private let subject = SelfGuarded(CurrentValueSubject<Value?, Never>(nil))
 
         /// A publisher without any report yet.
         public init() {}
 
         /// The closure that receives the reports: pass it to the call as its progress closure.
         public var report: @Sendable (Value) -> Void {
-            { [self] in subject.send($0) }
+            { [self] in subject.object.send($0) }
         }
 
         /// Attaches the subscriber.
         public func receive<Downstream: Subscriber<Value, Never>>(subscriber: Downstream) {
-            subject.compactMap(\.self).whereSubscribed().receive(subscriber: subscriber)
+            subject.object.compactMap(\.self).whereSubscribed().receive(subscriber: subscriber)
         }
     }
 }

@@ -41,46 +41,29 @@ extension DataAPI.RetryBudget: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A token bucket: each call adds a part of a token, a minute adds the burst, and each further attempt takes one token.
+/// The tokens of a budget: each call adds a part of one, a minute adds the burst, and each further attempt takes one.
 struct RetryBucket: Equatable {
-    private static let minute = TimeAmount.minutes(1)
-
     private let share: Double
-    private let burst: Double
-    private var tokens: Double
-    private var filled: NIODeadline?
+    /// Even without a burst there must be room for one whole token.
+    private let room: Double
+    private var bucket: TokenBucket
 
     init(share: Double, burst: Int) {
         self.share = share > 0 ? min(share, 1_000_000) : 0
-        self.burst = Double(max(0, burst))
-        tokens = self.burst
+        let burst = Double(max(0, burst))
+        room = max(burst, 1, self.share)
+        bucket = TokenBucket(burst: burst, perSecond: burst / 60)
     }
 
     /// A call begins.
     mutating func called(now: NIODeadline) {
-        fill(until: now)
-        tokens = min(tokens + share, room)
+        bucket.fill(until: now)
+        bucket.add(share, upTo: room)
     }
 
     /// Takes the token of one more attempt. Returns whether there was one.
     mutating func pay(now: NIODeadline) -> Bool {
-        fill(until: now)
-        // The sum of ten tenths is a little less than one.
-        guard tokens > 1 - 1e-6 else { return false }
-        tokens = max(0, tokens - 1)
-        return true
-    }
-
-    /// Even without a burst there must be room for one whole token.
-    private var room: Double { max(burst, 1, share) }
-
-    private mutating func fill(until now: NIODeadline) {
-        // Servers that share a budget may have slightly different clocks.
-        if let filled, filled < now {
-            let minutes = Double((now - filled).nanoseconds) / Double(Self.minute.nanoseconds)
-            // If the burst is less than one token, what calls have saved stays.
-            tokens = max(tokens, min(tokens + burst * minutes, burst))
-        }
-        filled = filled.map { max($0, now) } ?? now
+        bucket.fill(until: now)
+        return bucket.take(atMost: 1) == 1
     }
 }

@@ -1,5 +1,4 @@
 import FMHTTP
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
@@ -67,7 +66,7 @@ extension DataAPIRequest {
 ///
 /// A published value ends the attempts, since the next attempt could publish other values. Demand and cancelling reach
 /// what is under way, an attempt or a pause.
-struct RetryPublisher<Output>: Publisher {
+struct RetryPublisher<Output>: RelayPublisher {
     typealias Failure = FMRest.APIError
 
     let attempt: () -> AnyPublisher<Output, FMRest.APIError>
@@ -80,73 +79,51 @@ struct RetryPublisher<Output>: Publisher {
     var isRepeatable: (FMRest.APIError) -> Bool = { _ in true }
     var log: () -> CallLog? = { nil }
 
-    func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    /// The machine is used only when attempts begin and end, one after the other.
+    var memory: RetryStateMachine { RetryStateMachine(policy) }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let now = time.now()
+        budget.withBucket { subscription.memory.began(now: now, budget: &$0) }
+        attempt().subscribe(subscription)
     }
 
-    private final class Inner: RelaySubscription<RetryPublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; the machine is used only when attempts end, one after the other.
-        typealias Input = Output
-        typealias Failure = FMRest.APIError
-
-        private var machine: RetryStateMachine
-
-        override init(_ source: RetryPublisher, downstream: Downstream) {
-            machine = RetryStateMachine(source.policy)
-            super.init(source, downstream: downstream)
+    func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
+        guard case .failure(let error) = completion else { return subscription.finish(completion) }
+        guard let hasPublished = subscription.restart() else { return }
+        switch decide(error, hasPublished, &subscription.memory) {
+        case .tryAgain(let instant): pause(until: instant, after: error, subscription)
+        case .giveUp(let reason): subscription.finish(.failure(error.after(subscription.memory.attempts, reason)))
         }
+    }
 
-        override func begin(_ source: RetryPublisher) {
-            let now = source.time.now()
-            source.budget.withBucket { machine.began(now: now, budget: &$0) }
-            source.attempt().subscribe(self)
+    private func decide(
+        _ error: FMRest.APIError,
+        _ hasPublished: Bool,
+        _ machine: inout RetryStateMachine
+    ) -> RetryStateMachine.Action {
+        let isRepeatable = !hasPublished && isRepeatable(error)
+        let chance = random()
+        let now = time.now()
+        let end = end(now)
+        return budget.withBucket { budget in
+            machine.failed(error, isRepeatable: isRepeatable, chance: chance, end: end, now: now, budget: &budget)
         }
+    }
 
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            guard case .failure(let error) = completion else { return finish(completion) }
-            guard let (source, hasPublished) = restart() else { return }
-            switch decide(error, source, hasPublished) {
-            case .tryAgain(let instant): pause(until: instant, after: error, source)
-            case .giveUp(let reason): finish(.failure(error.after(machine.attempts, reason)))
-            }
-        }
+    private func pause(
+        until instant: NIODeadline,
+        after error: FMRest.APIError,
+        _ subscription: ColdSubscription<Self>
+    ) {
+        log()?.willTryAgain(after: error, attempt: subscription.memory.attempts, pause: instant - time.now())
+        let pause = Pause(callOff: time.schedule(instant) { Self.tryAgain(subscription) })
+        // If the call was cancelled meanwhile, or the pause is over already, cancelling the timer is harmless.
+        if !subscription.proceed(with: pause) { pause.cancel() }
+    }
 
-        private func decide(
-            _ error: FMRest.APIError,
-            _ source: RetryPublisher,
-            _ hasPublished: Bool
-        ) -> RetryStateMachine.Action {
-            let isRepeatable = !hasPublished && source.isRepeatable(error)
-            let chance = source.random()
-            let now = source.time.now()
-            let end = source.end(now)
-            return source.budget.withBucket { budget in
-                machine.failed(
-                    error,
-                    isRepeatable: isRepeatable,
-                    chance: chance,
-                    end: end,
-                    now: now,
-                    budget: &budget
-                )
-            }
-        }
-
-        private func pause(until instant: NIODeadline, after error: FMRest.APIError, _ source: RetryPublisher) {
-            source.log()?.willTryAgain(
-                after: error,
-                attempt: machine.attempts,
-                pause: instant - source.time.now()
-            )
-            let pause = Pause(callOff: source.time.schedule(instant) { self.tryAgain() })
-            // If the call was cancelled meanwhile, or the pause is over already, cancelling the timer is harmless.
-            if !proceed(with: pause) { pause.cancel() }
-        }
-
-        private func tryAgain() {
-            let source = lock.withLock { self.source }
-            source?.attempt().subscribe(self)
-        }
+    private static func tryAgain(_ subscription: ColdSubscription<Self>) {
+        subscription.withLock { source, _ in source }?.attempt().subscribe(subscription)
     }
 }
 

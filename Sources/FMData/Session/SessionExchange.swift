@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// One exchange of the pool with its server, a login or a logout. It subscribes in `start`, reports one result, and can
@@ -6,7 +5,7 @@ import OpenCombine
 ///
 /// A value that arrives after the cancellation is reported as well: it may be the token of a session that must be
 /// logged out.
-final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, @unchecked Sendable {
+final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, Sendable {
     typealias Input = Output
     typealias Failure = FMRest.APIError
 
@@ -18,29 +17,28 @@ final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, @uncheck
         case over
     }
 
-    // `lock` guards `state` and `report`, which makes this class Sendable.
-    private let lock = NIOLock()
-    private var state = State.new
-    private var report: (@Sendable (Result<Output, FMRest.APIError>?) -> Void)?
+    typealias Report = @Sendable (Result<Output, FMRest.APIError>?) -> Void
+
+    private let guarded: Guarded<(state: State, report: Report?)>
 
     /// `report` is called at most once; with `nil` when the publisher finished without a value.
-    init(report: @escaping @Sendable (Result<Output, FMRest.APIError>?) -> Void) {
-        self.report = report
+    init(report: @escaping Report) {
+        guarded = Guarded((.new, report))
     }
 
     func start(_ publisher: AnyPublisher<Output, FMRest.APIError>) {
-        let isNew = lock.withLock {
-            guard case .new = state else { return false }
-            state = .subscribing
+        let isNew = guarded.withLock { guarded in
+            guard case .new = guarded.state else { return false }
+            guarded.state = .subscribing
             return true
         }
         if isNew { publisher.subscribe(self) }
     }
 
     func receive(subscription: any Subscription) {
-        let isWanted = lock.withLock {
-            guard case .subscribing = state else { return false }
-            state = .running(subscription)
+        let isWanted = guarded.withLock { guarded in
+            guard case .subscribing = guarded.state else { return false }
+            guarded.state = .running(subscription)
             return true
         }
         if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
@@ -59,13 +57,13 @@ final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, @uncheck
     }
 
     func cancel() {
-        let subscription: (any Subscription)? = lock.withLock {
-            switch state {
+        let subscription: (any Subscription)? = guarded.withLock { guarded in
+            switch guarded.state {
             case .running(let subscription):
-                state = .cancelled
+                guarded.state = .cancelled
                 return subscription
             case .new, .subscribing:
-                state = .cancelled
+                guarded.state = .cancelled
                 return nil
             case .cancelled, .over:
                 return nil
@@ -74,11 +72,10 @@ final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, @uncheck
         subscription?.cancel()
     }
 
-    private func finish() -> (@Sendable (Result<Output, FMRest.APIError>?) -> Void)? {
-        lock.withLock {
-            state = .over
-            defer { report = nil }
-            return report
+    private func finish() -> Report? {
+        guarded.withLock { guarded in
+            guarded.state = .over
+            return guarded.report.take()
         }
     }
 }

@@ -164,14 +164,13 @@ extension DataAPI.Server {
 
 /// Turns changes of a database's sessions into the credentials that it shows. It does not refer to the database, so
 /// that a pool that outlives the database does not keep it alive.
-struct CredentialsState: @unchecked Sendable {
-    // @unchecked: only `willChange` is not declared Sendable, and it guards its subscribers by a lock.
+struct CredentialsState: Sendable {
     let identity: SessionIdentity
     let shown: PublishedState<DataAPI.Credentials>
-    let willChange: ObservableObjectPublisher
+    let willChange: SelfGuarded<ObservableObjectPublisher>
 
     func show(_ transition: SessionTransition) {
-        willChange.send()
+        willChange.object.send()
         switch transition {
         case .loggedIn(let token): shown.set(DataAPI.Credentials(token: token.value))
         case .lost: shown.set(.invalid)

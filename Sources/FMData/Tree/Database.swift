@@ -82,8 +82,8 @@ extension DataAPI {
                 time: server.time
             )
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
-            let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
-            models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: changes)
+            let state = CredentialsState(identity: identity, shown: _credentials, willChange: SelfGuarded(changes))
+            models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: SelfGuarded(changes))
             live = LiveRegistry()
             let pool = SessionPool(
                 configuration: server.config.sessions,

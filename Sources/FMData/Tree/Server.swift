@@ -17,10 +17,7 @@ extension DataAPI {
     /// Creating one sends nothing. A database keeps its server alive, a server holds its databases weakly: keep the
     /// layouts or databases that you use, and nothing else. When the last reference is released, open connections are
     /// closed.
-    public final class Server: ObservableObject, @unchecked Sendable {
-        // @unchecked: every stored property is immutable and Sendable, except `changes`, which guards its
-        // subscribers by a lock of its own.
-
+    public final class Server: ObservableObject, Sendable {
         /// The host as it was given, with its port if it has one. A mark replaces the parts that no host can have: a
         /// user and a password, a query.
         public let host: String
@@ -28,8 +25,8 @@ extension DataAPI {
         public let config: Config
         /// Publishes when the list of ``databases`` changes: on the main actor to subscribers there, to all others on
         /// the thread that changes it. Never finishes.
-        public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
-        private let changes: ObservableObjectPublisher
+        public var objectWillChange: AnyPublisher<Void, Never> { changes.object.whereSubscribed() }
+        private let changes: SelfGuarded<ObservableObjectPublisher>
 
         /// The origin of requests, or the error of a host text that names none.
         let origin: Result<Origin, FMRest.APIError>
@@ -80,7 +77,7 @@ extension DataAPI {
         ) {
             self.host = HostAddress.shown(host)
             self.config = config
-            changes = ObservableObjectPublisher()
+            changes = SelfGuarded(ObservableObjectPublisher())
             formats = ServerFormats()
             children = NIOLockedValueBox(DatabaseRegistry())
             pools = NIOLockedValueBox(ServerPools())
@@ -222,7 +219,7 @@ extension DataAPI {
                 children.add(new, as: key)
                 return new
             }
-            if database === new { changes.send() }
+            if database === new { changes.object.send() }
             return database
         }
 

@@ -1,12 +1,8 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// The date formats of a server, for ``DataAPI/DateFormats/server``: the first call that needs them requests them for
 /// all.
-final class ServerFormats: @unchecked Sendable {
-    // @unchecked: `lock` guards everything; the publisher of an answer that is under way is OpenCombine's own, which
-    // synchronizes itself.
-
+final class ServerFormats: Sendable {
     /// The encoding and the reader that follow from the answer.
     struct Known {
         let encoding: EncodingOptions
@@ -15,21 +11,20 @@ final class ServerFormats: @unchecked Sendable {
 
     private enum State {
         case unknown
-        case asking(Flight)
+        /// The subscription keeps the request going; it is set once it was made.
+        case asking(Flight, AnyCancellable?)
         case known(Known)
     }
 
-    private let lock = NIOLock()
-    private var state = State.unknown
-    private var subscription: AnyCancellable?
+    private let state = Guarded(State.unknown)
 
     var known: Known? {
-        lock.withLock { if case .known(let known) = state { known } else { nil } }
+        state.withLock { if case .known(let known) = $0 { known } else { nil } }
     }
 
     /// Publishes one value once the formats are known, and requests them if they are not.
     func publisher(of server: DataAPI.Server) -> AnyPublisher<Known, FMRest.APIError> {
-        let (answer, ask) = lock.withLock { lockedAnswer() }
+        let (answer, ask) = state.withLock { Self.answer(&$0) }
         if let (ask, flight) = ask {
             // The request is independent of its subscribers: one that cancels leaves the answer to the others.
             let subscription = server.perform { .productInfo() }
@@ -39,35 +34,38 @@ final class ServerFormats: @unchecked Sendable {
                     receiveCompletion: { if case .failure(let error) = $0 { self.end(.failure(error), ask) } },
                     receiveValue: { self.end(.success($0), ask) }
                 )
-            lock.withLock {
+            state.withLock { state in
                 // It may have failed already, and another thread may have sent the next request.
-                if case .asking(let current) = state, current === flight { self.subscription = subscription }
+                if case .asking(let current, _) = state, current === flight { state = .asking(flight, subscription) }
             }
         }
         return answer
     }
 
     private typealias Flight = Future<Known, FMRest.APIError>
+    private typealias Answer = (AnyPublisher<Known, FMRest.APIError>, ask: (Flight.Promise, Flight)?)
 
-    private func lockedAnswer() -> (AnyPublisher<Known, FMRest.APIError>, ask: (Flight.Promise, Flight)?) {
+    private static func answer(_ state: inout State) -> Answer {
         switch state {
         case .known(let known):
             return (Just(known).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher(), nil)
-        case .asking(let answer):
+        case .asking(let answer, _):
             return (answer.eraseToAnyPublisher(), nil)
         case .unknown:
             var promise: Flight.Promise?
             let answer = Flight { promise = $0 }
-            state = .asking(answer)
+            state = .asking(answer, nil)
             return (answer.eraseToAnyPublisher(), promise.map { ($0, answer) })
         }
     }
 
     private func end(_ result: Result<Known, FMRest.APIError>, _ promise: Flight.Promise) {
-        lock.withLock {
-            subscription = nil
-            state = if case .success(let known) = result { .known(known) } else { .unknown }
+        let before = state.withLock { state in
+            defer { state = if case .success(let known) = result { .known(known) } else { .unknown } }
+            return state
         }
+        // The subscription is released outside of the lock.
+        withExtendedLifetime(before) {}
         promise(result)
     }
 }

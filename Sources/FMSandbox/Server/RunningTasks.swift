@@ -32,10 +32,7 @@ final class RunningTasks: Sendable {
 
     /// Starts the task on threads that only sandboxes use.
     static let onOwnThreads: Start = { body in
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, *) {
-            return Task(executorPreference: ThreadPoolExecutor.shared) { await body() }
-        }
-        return Task { await body() }
+        Task(executorPreference: ThreadPoolExecutor.shared) { await body() }
     }
 
     private func remove(_ id: Int) { state.withLockedValue { $0.tasks[id] = nil } }

@@ -2,7 +2,6 @@ import NIOPosix
 
 /// Runs the responder's tasks on the sandbox's own threads. A test may block the threads of Swift's own pool, or the
 /// event loops of its client, while it waits for an answer; the answer still comes.
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, *)
 final class ThreadPoolExecutor: TaskExecutor {
     static let shared = ThreadPoolExecutor(threads: 8)
 

@@ -27,7 +27,7 @@ extension DataAPI.ContainerDownload {
 }
 
 /// Writes the parts of a download to a file, on a queue of its own, so that a slow disk slows only this transfer.
-struct FileDownload: Publisher {
+struct FileDownload: ColdPublisher {
     typealias Output = DataAPI.DownloadedFile
     typealias Failure = FMRest.APIError
 
@@ -35,106 +35,110 @@ struct FileDownload: Publisher {
     let path: String
     let observer: DataAPI.ProgressObserver?
 
-    func receive<Downstream: Subscriber<DataAPI.DownloadedFile, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    /// Used on the queue alone, except for what is constant.
+    struct Memory {
+        var draft: DraftFile?
+        var head = DataAPI.ContainerHead()
+        let report: ProgressReport
+        let queue = DispatchQueue(label: "FMData.FileDownload")
+        let path: String
+        /// The subscription of the parts.
+        let parts = NIOLockedValueBox<(any Subscription)?>(nil)
+    }
+
+    var memory: Memory { Memory(report: ProgressReport(observer), path: path) }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        parts.subscribe(FileWriting(subscription: subscription, queue: subscription.memory.queue))
+    }
+
+    /// Releasing the draft deletes it, after the write under way.
+    func cancelled(_ subscription: ColdSubscription<Self>) {
+        let queue = subscription.memory.queue
+        queue.async { FileWriting(subscription: subscription, queue: queue).letGo() }
     }
 }
 
-extension FileDownload {
-    private final class Inner: ColdSubscription<FileDownload>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; `draft`, `head` and `report` are used on `queue` only.
-        typealias Input = DataAPI.ContainerPart
-        typealias Failure = FMRest.APIError
+/// The subscriber of the parts.
+private struct FileWriting: Subscriber, Sendable {
+    typealias Input = DataAPI.ContainerPart
+    typealias Failure = FMRest.APIError
 
-        /// The number of parts that may wait for the disk.
-        private static var window: Subscribers.Demand { .max(4) }
+    /// The number of parts that may wait for the disk.
+    private static var window: Subscribers.Demand { .max(4) }
 
-        private let queue = DispatchQueue(label: "FMData.FileDownload")
-        private let path: String
-        private var parts: (any Subscription)?
-        private var draft: DraftFile?
-        private var head = DataAPI.ContainerHead()
-        private let report: ProgressReport
+    let subscription: ColdSubscription<FileDownload>
+    let queue: DispatchQueue
+    var combineIdentifier: CombineIdentifier { subscription.combineIdentifier }
 
-        override init(_ source: FileDownload, downstream: Downstream) {
-            path = source.path
-            report = ProgressReport(source.observer)
-            super.init(source, downstream: downstream)
+    // MARK: Calls of the parts' publisher
+
+    func receive(subscription parts: any Subscription) {
+        guard subscription.proceed(with: parts) else { return parts.cancel() }
+        subscription.memory.parts.withLockedValue { $0 = parts }
+        parts.request(Self.window)
+    }
+
+    func receive(_ part: DataAPI.ContainerPart) -> Subscribers.Demand {
+        queue.async { write(part) }
+        return .none
+    }
+
+    func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+        queue.async { complete(completion) }
+    }
+
+    // MARK: On the queue
+
+    private func write(_ part: DataAPI.ContainerPart) {
+        guard subscription.isRunning else { return }
+        do {
+            switch part {
+            case .head(let head):
+                subscription.memory.head = head
+                subscription.memory.draft = try DraftFile(for: subscription.memory.path)
+            case .bytes(let bytes):
+                try subscription.memory.draft?.write(bytes)
+            }
+        } catch {
+            return fail(FMRest.APIError(error))
         }
+        subscription.memory.report.took(part)
+        subscription.memory.parts.withLockedValue(\.self)?.request(.max(1))
+    }
 
-        override func begin(_ source: FileDownload) { source.parts.subscribe(self) }
-
-        /// Releasing the draft deletes it, after the write under way.
-        override func cancelled() { queue.async { self.letGo() } }
-
-        // MARK: Calls of the parts' publisher
-
-        func receive(subscription: any Subscription) {
-            guard proceed(with: subscription) else { return subscription.cancel() }
-            lock.withLock { parts = subscription }
-            subscription.request(Self.window)
-        }
-
-        func receive(_ part: DataAPI.ContainerPart) -> Subscribers.Demand {
-            queue.async { self.write(part) }
-            return .none
-        }
-
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            queue.async { self.complete(completion) }
-        }
-
-        // MARK: On the queue
-
-        private func write(_ part: DataAPI.ContainerPart) {
-            guard isRunning else { return }
+    private func complete(_ completion: Subscribers.Completion<FMRest.APIError>) {
+        // A download that was cancelled, or failed on this side, must not leave a file.
+        guard subscription.isRunning else { return }
+        switch completion {
+        case .failure(let error):
+            fail(error)
+        case .finished:
             do {
-                switch part {
-                case .head(let head):
-                    self.head = head
-                    draft = try DraftFile(for: path)
-                case .bytes(let bytes):
-                    try draft?.write(bytes)
-                }
+                try subscription.memory.draft?.publish()
             } catch {
                 return fail(FMRest.APIError(error))
             }
-            report.took(part)
-            lock.withLock { parts }?.request(.max(1))
-        }
-
-        private func complete(_ completion: Subscribers.Completion<FMRest.APIError>) {
-            // A download that was cancelled, or failed on this side, must not leave a file.
-            guard isRunning else { return }
-            switch completion {
-            case .failure(let error):
-                fail(error)
-            case .finished:
-                do {
-                    try draft?.publish()
-                } catch {
-                    return fail(FMRest.APIError(error))
-                }
-                letGo()
-                let file = DataAPI.DownloadedFile(
-                    path: path,
-                    byteCount: report.progress.completedBytes,
-                    fileName: head.fileName,
-                    mimeType: head.mimeType
-                )
-                succeed(with: file)
-            }
-        }
-
-        private func letGo() {
-            draft = nil
-            // Released outside of the lock.
-            _ = lock.withLock { parts.take() }
-        }
-
-        private func fail(_ error: FMRest.APIError) {
             letGo()
-            end(cancelling: true)?.receive(completion: .failure(error))
+            let memory = subscription.memory
+            let file = DataAPI.DownloadedFile(
+                path: memory.path,
+                byteCount: memory.report.progress.completedBytes,
+                fileName: memory.head.fileName,
+                mimeType: memory.head.mimeType
+            )
+            subscription.succeed(with: file)
         }
+    }
+
+    func letGo() {
+        subscription.memory.draft = nil
+        // Released outside of the lock.
+        _ = subscription.memory.parts.withLockedValue { $0.take() }
+    }
+
+    private func fail(_ error: FMRest.APIError) {
+        letGo()
+        subscription.end(cancelling: true)?.receive(completion: .failure(error))
     }
 }

@@ -8,7 +8,7 @@ import OpenCombine
 ///
 /// Nothing is sent before demand. If the token is refused, it fails with an error that says so, so that the holder of
 /// the session starts over with a fresh one; see ``ContainerDownloadStateMachine`` for what counts as a refusal.
-struct ContainerOpening: Publisher {
+struct ContainerOpening: ColdPublisher {
     typealias Output = OpenedContainer
     typealias Failure = FMRest.APIError
 
@@ -24,44 +24,47 @@ struct ContainerOpening: Publisher {
     /// The wall-clock time, by which cookies expire.
     var now: Date { server.time.date(server.time.now()) }
 
-    func receive<Downstream: Subscriber<OpenedContainer, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    struct Memory {
+        let opening: ContainerOpening
+        var machine: ContainerDownloadStateMachine?
+        /// The machine before anything was sent, for attempts with other tokens.
+        var fresh: ContainerDownloadStateMachine?
+        var token: SessionToken
+        /// The tokens that are still to be tried; `nil` before they were requested.
+        var otherTokens: [SessionToken]?
+        /// The request for the content that is under way.
+        var exchange: (ContainerRequest, HeldResponse)?
+        var log: CallLog?
     }
+
+    var memory: Memory { Memory(opening: self, token: token) }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let steps = Steps(subscription: subscription)
+        let location = SessionExchange<ContainerDownloadStateMachine> { result in steps.located(result) }
+        if subscription.proceed(with: location) { location.start(self.location) }
+    }
+
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $1.log.take() }?.cancelled() }
 }
 
 extension ContainerOpening {
-    private final class Inner: ColdSubscription<ContainerOpening>, @unchecked Sendable {
-        // @unchecked: as the superclass. Only the exchange under way uses `machine`.
-        private let opening: ContainerOpening
-        private var machine: ContainerDownloadStateMachine?
-        /// The machine before anything was sent, for attempts with other tokens.
-        private var fresh: ContainerDownloadStateMachine?
-        private var token: SessionToken
-        /// The tokens that are still to be tried; `nil` before they were requested.
-        private var otherTokens: [SessionToken]?
-        /// The request for the content that is under way.
-        private var exchange: (ContainerRequest, HeldResponse)?
-        private var log: CallLog?
+    /// The steps of a subscription.
+    private struct Steps: Sendable {
+        let subscription: ColdSubscription<ContainerOpening>
+        /// Outlives the end, since what is then under way is still logged and dropped.
+        private var opening: ContainerOpening { subscription.withLock { $1.opening } }
 
-        override init(_ source: ContainerOpening, downstream: Downstream) {
-            opening = source
-            token = source.token
-            super.init(source, downstream: downstream)
+        init(subscription: ColdSubscription<ContainerOpening>) {
+            self.subscription = subscription
         }
-
-        override func begin(_ source: ContainerOpening) {
-            let location = SessionExchange<ContainerDownloadStateMachine> { result in self.located(result) }
-            if proceed(with: location) { location.start(source.location) }
-        }
-
-        override func cancelled() { takeLog()?.cancelled() }
 
         // MARK: One request after the other
 
-        private func located(_ result: Result<ContainerDownloadStateMachine, FMRest.APIError>?) {
+        func located(_ result: Result<ContainerDownloadStateMachine, FMRest.APIError>?) {
             switch result {
             case .success(let machine)?:
-                lock.withLock { fresh = machine }
+                subscription.withLock { $1.fresh = machine }
                 start(machine)
             case .failure(let error)?:
                 fail(error)
@@ -73,24 +76,24 @@ extension ContainerOpening {
         private func start(_ machine: ContainerDownloadStateMachine) {
             var machine = machine
             let request = machine.started(now: opening.now)
-            lock.withLock { self.machine = machine }
+            subscription.withLock { $1.machine = machine }
             send(request)
         }
 
         private func send(_ next: ContainerDownloadStateMachine.Request) {
             let response = HeldResponse { result in self.answered(result) }
-            guard proceed(with: response) else { return }
+            guard subscription.proceed(with: response) else { return }
             let request = ContainerRequest(
                 server: opening.server,
                 address: next,
-                token: lock.withLock { token },
+                token: subscription.withLock { $1.token },
                 context: opening.context
             )
             do {
                 let httpRequest = try request.httpRequest()
-                lock.withLock {
-                    exchange = (request, response)
-                    log = request.log
+                subscription.withLock { _, memory in
+                    memory.exchange = (request, response)
+                    memory.log = request.log
                 }
                 response.start(httpRequest, by: opening.server.client)
             } catch {
@@ -100,7 +103,7 @@ extension ContainerOpening {
 
         private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
             let log = takeLog()
-            guard let (request, response) = lock.withLock({ exchange.take() }) else { return }
+            guard let (request, response) = subscription.withLock({ $1.exchange.take() }) else { return }
             switch result {
             case .success(let head):
                 log?.finished(httpStatus: Int(head.status.code))
@@ -112,21 +115,21 @@ extension ContainerOpening {
             }
         }
 
-        private func takeLog() -> CallLog? { lock.withLock { log.take() } }
+        private func takeLog() -> CallLog? { subscription.withLock { $1.log.take() } }
 
         private func headReceived(_ head: HTTPResponseHead, of request: ContainerRequest, _ response: HeldResponse) {
-            let action: ContainerDownloadStateMachine.HeadAction? = lock.withLock {
+            let action: ContainerDownloadStateMachine.HeadAction? = subscription.withLock { source, memory in
                 if source == nil { return nil }
-                return machine?.headReceived(
+                return memory.machine?.headReceived(
                     status: Int(head.status.code),
                     location: head.headers.first(name: "Location"),
                     setCookies: head.headers["Set-Cookie"],
-                    now: opening.now
+                    now: memory.opening.now
                 )
             }
             switch action {
             case .deliverBody:
-                succeed(with: OpenedContainer(head: head, request: request, response: response))
+                subscription.succeed(with: OpenedContainer(head: head, request: request, response: response))
             case .send(let request):
                 response.drop { self.send(request) }
             case .doubtSession:
@@ -145,15 +148,14 @@ extension ContainerOpening {
         /// Tries the next session of the same database that the content may belong to. After the last one, checks
         /// whether the leased session is alive.
         private func tryOtherSession() {
-            let isFirst = lock.withLock { otherTokens == nil }
+            let isFirst = subscription.withLock { $1.otherTokens == nil }
             // The pool is called outside of the lock.
             let others = isFirst ? opening.otherTokens() : []
-            let next: ContainerDownloadStateMachine? = lock.withLock {
-                otherTokens = otherTokens ?? others
-                guard let fresh, otherTokens?.isEmpty == false, let other = otherTokens?.removeFirst() else {
-                    return nil
-                }
-                token = other
+            let next: ContainerDownloadStateMachine? = subscription.withLock { _, memory in
+                var tokens = memory.otherTokens ?? others
+                defer { memory.otherTokens = tokens }
+                guard let fresh = memory.fresh, !tokens.isEmpty else { return nil }
+                memory.token = tokens.removeFirst()
                 return fresh
             }
             if let next { start(next) } else { checkSession() }
@@ -170,14 +172,14 @@ extension ContainerOpening {
                     self.fail(FMRest.APIError(DataAPI.ContainerError(.stale)))
                 }
             }
-            guard proceed(with: check) else { return }
+            guard subscription.proceed(with: check) else { return }
             let request = DataAPIRequest.validateSession(.session).within(opening.context())
             check.start(opening.server.exchange(request, token: opening.token))
         }
 
         private func fail(_ error: FMRest.APIError) {
             let summary = opening.server.containerSummary(tag: opening.context().tag)
-            finish(.failure(error.about(summary, isSafeToRepeat: true)))
+            subscription.finish(.failure(error.about(summary, isSafeToRepeat: true)))
         }
     }
 }

@@ -1,11 +1,10 @@
 import FMHTTP
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
 /// One HTTP exchange whose body stays unread until its head has been checked. Then the body is passed on under the
 /// receiver's demand, or dropped.
-final class HeldResponse: Subscriber, @unchecked Sendable {
+final class HeldResponse: Subscriber, Sendable {
     typealias Input = HTTPResponsePart
     typealias Failure = HTTPClientError
 
@@ -33,20 +32,30 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
     /// A dropped body is read up to this size, to keep the connection open. For a longer one the connection is closed.
     private static let maximumDroppedBytes = 64 * 1024
 
-    // `lock` guards `state` and `report`, which makes this class Sendable.
-    private let lock = NIOLock()
-    private var state = State.new
-    private var report: (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)?
+    typealias Report = @Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void
+
+    private struct Exchange {
+        var state = State.new
+        var report: Report?
+
+        mutating func hold() -> Report? {
+            guard case .awaitingHead(let subscription?) = state else { return nil }
+            state = .held(subscription, nil)
+            return report.take()
+        }
+    }
+
+    private let exchange: Guarded<Exchange>
 
     /// `report` is called once, unless the exchange is cancelled before.
-    init(report: @escaping @Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void) {
-        self.report = report
+    init(report: @escaping Report) {
+        exchange = Guarded(Exchange(report: report))
     }
 
     func start(_ request: HTTPRequest, by client: HTTPClient) {
-        let isNew = lock.withLock {
-            guard case .new = state else { return false }
-            state = .awaitingHead(nil)
+        let isNew = exchange.withLock { exchange in
+            guard case .new = exchange.state else { return false }
+            exchange.state = .awaitingHead(nil)
             return true
         }
         if isNew { client.parts(request).subscribe(self) }
@@ -54,30 +63,30 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
 
     /// Passes the body on. No bytes arrive before the receiver asks for them, but the completion may arrive at once.
     func pass(to receiver: any BodyReceiver) {
-        let completion: Subscribers.Completion<HTTPClientError>? = lock.withLock {
-            guard case .held(let subscription, let completion) = state else { return nil }
-            state = completion == nil ? .passing(subscription, to: receiver) : .over
+        let completion: Subscribers.Completion<HTTPClientError>? = exchange.withLock { exchange in
+            guard case .held(let subscription, let completion) = exchange.state else { return nil }
+            exchange.state = completion == nil ? .passing(subscription, to: receiver) : .over
             return completion
         }
         if let completion { receiver.bodyEnded(completion) }
     }
 
     func request(_ demand: Subscribers.Demand) {
-        let subscription: (any Subscription)? = lock.withLock {
-            if case .passing(let subscription, _) = state { return subscription } else { return nil }
+        let subscription: (any Subscription)? = exchange.withLock { exchange in
+            if case .passing(let subscription, _) = exchange.state { return subscription } else { return nil }
         }
         subscription?.request(demand)
     }
 
     /// Reads and discards the body, or closes the connection if the body is long, and then calls `next`.
     func drop(then next: @escaping @Sendable () -> Void) {
-        let (subscription, isOver): ((any Subscription)?, Bool) = lock.withLock {
-            guard case .held(let subscription, let completion) = state else { return (nil, false) }
+        let (subscription, isOver): ((any Subscription)?, Bool) = exchange.withLock { exchange in
+            guard case .held(let subscription, let completion) = exchange.state else { return (nil, false) }
             guard completion == nil else {
-                state = .over
+                exchange.state = .over
                 return (nil, true)
             }
-            state = .dropping(subscription, remaining: Self.maximumDroppedBytes, then: next)
+            exchange.state = .dropping(subscription, remaining: Self.maximumDroppedBytes, then: next)
             return (subscription, false)
         }
         subscription?.request(.max(1))
@@ -85,10 +94,9 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
     }
 
     func cancel() {
-        let last = lock.withLock {
-            report = nil
-            defer { state = .over }
-            return state
+        let (last, report) = exchange.withLock { exchange in
+            defer { exchange.state = .over }
+            return (exchange.state, exchange.report.take())
         }
         switch last {
         case .awaitingHead(let subscription): subscription?.cancel()
@@ -96,14 +104,15 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
             subscription.cancel()
         case .new, .over: break
         }
+        withExtendedLifetime(report) {}
     }
 
     // MARK: From the client
 
     func receive(subscription: any Subscription) {
-        let isWanted = lock.withLock {
-            guard case .awaitingHead(nil) = state else { return false }
-            state = .awaitingHead(subscription)
+        let isWanted = exchange.withLock { exchange in
+            guard case .awaitingHead(nil) = exchange.state else { return false }
+            exchange.state = .awaitingHead(subscription)
             return true
         }
         if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
@@ -112,7 +121,7 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
     func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
         switch part {
         case .head(let head):
-            let report = lock.withLock { lockedHold() }
+            let report = exchange.withLock { $0.hold() }
             report?(.success(head))
             return .none
         case .body(let bytes):
@@ -127,15 +136,15 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
             case giveUp(any Subscription, then: @Sendable () -> Void)
             case none
         }
-        let action: Action = lock.withLock {
-            switch state {
+        let action: Action = exchange.withLock { exchange in
+            switch exchange.state {
             case .passing(_, let receiver):
                 return .pass(receiver)
             case .dropping(let subscription, let remaining, let next) where bytes.readableBytes > remaining:
-                state = .over
+                exchange.state = .over
                 return .giveUp(subscription, then: next)
             case .dropping(let subscription, let remaining, let next):
-                state = .dropping(subscription, remaining: remaining - bytes.readableBytes, then: next)
+                exchange.state = .dropping(subscription, remaining: remaining - bytes.readableBytes, then: next)
                 return .drop
             case .new, .awaitingHead, .held, .over:
                 return .none
@@ -153,34 +162,23 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
     }
 
     func receive(completion: Subscribers.Completion<HTTPClientError>) {
-        let last = lock.withLock {
+        let last = exchange.withLock { exchange in
             defer {
-                if case .held(let subscription, _) = state {
-                    state = .held(subscription, completion)
+                if case .held(let subscription, _) = exchange.state {
+                    exchange.state = .held(subscription, completion)
                 } else {
-                    state = .over
+                    exchange.state = .over
                 }
             }
-            return state
+            return exchange.state
         }
         switch last {
         case .awaitingHead:
             // Instead of a head, only a failure can come.
-            if case .failure(let error) = completion { lock.withLock { lockedReport() }?(.failure(error)) }
+            if case .failure(let error) = completion { exchange.withLock { $0.report.take() }?(.failure(error)) }
         case .passing(_, let receiver): receiver.bodyEnded(completion)
         case .dropping(_, _, let next): next()
         case .new, .held, .over: break
         }
-    }
-
-    private func lockedHold() -> (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)? {
-        guard case .awaitingHead(let subscription?) = state else { return nil }
-        state = .held(subscription, nil)
-        return lockedReport()
-    }
-
-    private func lockedReport() -> (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)? {
-        defer { report = nil }
-        return report
     }
 }

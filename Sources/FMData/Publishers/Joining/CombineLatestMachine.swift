@@ -6,6 +6,9 @@ import OpenCombine
 /// It finishes when all have finished, or as soon as one has finished without a value, since there can be no complete
 /// set then. It fails with the first failure. A slow subscriber misses outdated values, never the latest.
 struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
+    typealias Output = [Element]
+    typealias Action = SubscriptionAction<Output, Failure, Never>
+
     private enum Inlet {
         case asleep
         case running
@@ -46,8 +49,8 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
         }
     }
 
-    mutating func next(mayDeliver: Bool) -> JoinStep<[Element], Failure> {
-        if isOver { return .rest }
+    mutating func next() -> Action? {
+        if isOver { return nil }
         if demand > .none, completion == nil, let inlet = inlets.firstIndex(of: .asleep) {
             inlets[inlet] = .running
             // Unlimited demand: only the latest value is kept, so nothing piles up.
@@ -56,15 +59,13 @@ struct CombineLatestMachine<Element, Failure: Error>: JoinMachine {
         if hasNews, !isFailed {
             let whole = latest.compactMap { $0 }
             if whole.count == inlets.count {
-                guard demand > .none else { return .rest }
-                guard mayDeliver else { return .deliverElsewhere }
+                guard demand > .none else { return nil }
                 hasNews = false
                 demand -= 1
                 return .value(whole)
             }
         }
-        guard let completion else { return .rest }
-        guard mayDeliver else { return .deliverElsewhere }
+        guard let completion else { return nil }
         isOver = true
         return .end(completion)
     }

@@ -6,6 +6,9 @@ import OpenCombine
 /// Each publisher is asked for no more values than the subscriber wants, and for at most `window` values ahead of it.
 /// So the number of values that wait for a slow subscriber is bounded, and demand reaches back.
 struct MergeMachine<Output, Failure: Error>: JoinMachine {
+    typealias Input = Output
+    typealias Action = SubscriptionAction<Output, Failure, Never>
+
     private let window: Int
     private var demand = Subscribers.Demand.none
     /// For each inlet, the number of values requested and not yet delivered; `nil` once it has completed.
@@ -32,25 +35,23 @@ struct MergeMachine<Output, Failure: Error>: JoinMachine {
         if case .failure(let error) = completion { failure = failure ?? error }
     }
 
-    mutating func next(mayDeliver: Bool) -> JoinStep<Output, Failure> {
-        if isOver { return .rest }
+    mutating func next() -> Action? {
+        if isOver { return nil }
         if let ask = ask() { return ask }
         if let first = waiting.first {
-            guard demand > .none else { return .rest }
-            guard mayDeliver else { return .deliverElsewhere }
+            guard demand > .none else { return nil }
             waiting.removeFirst()
             demand -= 1
             outstanding[first.inlet]? -= 1
             return .value(first.value)
         }
         let isFinished = failure != nil || outstanding.allSatisfy { $0 == nil }
-        guard isFinished else { return .rest }
-        guard mayDeliver else { return .deliverElsewhere }
+        guard isFinished else { return nil }
         isOver = true
         return .end(failure.map { .failure($0) } ?? .finished)
     }
 
-    private mutating func ask() -> JoinStep<Output, Failure>? {
+    private mutating func ask() -> Action? {
         // After a failure no more values are requested.
         guard failure == nil else { return nil }
         let wanted = min(window, demand.max ?? window)

@@ -1,7 +1,16 @@
 import OpenCombine
 
+/// What an ``OrderedMapMachine`` orders besides asking and delivering.
+enum OrderedMapWork<Input> {
+    case begin(group: Int, [Input])
+    /// Call ``OrderedMapMachine/turnPassed()`` when all others have had a turn.
+    case awaitTurn
+}
+
+extension OrderedMapWork: Equatable where Input: Equatable {}
+
 /// Decides how values are turned into the results of work on them, several pieces of work at a time and in the order of
-/// the values: events in, steps out; no subscribers, locks or threads. The shell around it is ``OrderedMapPublisher``.
+/// the values: events in, actions out; no subscribers, locks or threads. Its publisher is ``OrderedMapPublisher``.
 ///
 /// 1. Values are requested in whole groups, as long as fewer values are under way than the subscriber has asked for and
 ///    at most `window` groups are. Each value is expected to give one result; if it gives none or several, the count is
@@ -12,18 +21,9 @@ import OpenCombine
 ///    way, the next group grows.
 /// 3. The results of a group wait until those of all groups before it are delivered.
 /// 4. After a failed piece of work no more work begins, and the results before it are delivered first.
-struct OrderedMapMachine<Input, Output, Failure: Error> {
-    /// One step.
-    enum Step {
-        case ask(Int)
-        case work(group: Int, [Input])
-        /// Call ``turnPassed()`` when all others have had a turn.
-        case awaitTurn
-        case value(Output)
-        /// The last step. Work that still runs has to be cancelled.
-        case end(Subscribers.Completion<Failure>)
-        case rest
-    }
+struct OrderedMapMachine<Input, Output, Failure: Error>: InletMachine, YieldingMachine {
+    typealias Work = OrderedMapWork<Input>
+    typealias Action = SubscriptionAction<Output, Failure, Work>
 
     private struct Group {
         let id: Int
@@ -98,22 +98,21 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
         turn = count == gathered.count ? .passed : .none
     }
 
-    // MARK: Steps
+    // MARK: Actions
 
-    /// Returns the next step. It is called again and again until it returns `rest`.
-    mutating func next() -> Step {
-        if isOver { return .rest }
+    mutating func next() -> Action? {
+        if isOver { return nil }
         // Work is begun before results are delivered, so that a slow subscriber does not delay it.
-        return beginning() ?? delivery() ?? .rest
+        return beginning() ?? delivery()
     }
 
-    private mutating func beginning() -> Step? {
+    private mutating func beginning() -> Action? {
         guard !hasFailed else { return nil }
         if !gathered.isEmpty, workingCount < concurrency, isUnderWay < demand {
             if isComplete { return work() }
             if workingCount == 0, case .none = turn {
                 turn = .awaited(gathered.count)
-                return .awaitTurn
+                return .work(.awaitTurn)
             }
         }
         guard completion == nil else { return nil }
@@ -129,13 +128,13 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
         return false
     }
 
-    private mutating func work() -> Step {
+    private mutating func work() -> Action {
         let inputs = Array(gathered.prefix(groupSize))
         gathered.removeFirst(inputs.count)
         turn = .none
         lastID += 1
         groups.append(Group(id: lastID, state: .working(inputCount: inputs.count)))
-        return .work(group: lastID, inputs)
+        return .work(.begin(group: lastID, inputs))
     }
 
     private var groupsToAsk: Int {
@@ -146,7 +145,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
         return min(free, (demand - underWay + groupSize - 1) / groupSize)
     }
 
-    private mutating func delivery() -> Step? {
+    private mutating func delivery() -> Action? {
         while let first = groups.first, case .done(var values, let failure) = first.state {
             if let value = values.first {
                 guard demand > .none else { return nil }
@@ -158,13 +157,13 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
             if let failure { return end(.failure(failure)) }
             groups.removeFirst()
             // There is room for another group now.
-            if let step = beginning() { return step }
+            if let action = beginning() { return action }
         }
         guard let completion, groups.isEmpty, gathered.isEmpty else { return nil }
         return end(completion)
     }
 
-    private mutating func end(_ completion: Subscribers.Completion<Failure>) -> Step {
+    private mutating func end(_ completion: Subscribers.Completion<Failure>) -> Action {
         isOver = true
         return .end(completion)
     }
@@ -189,5 +188,3 @@ struct OrderedMapMachine<Input, Output, Failure: Error> {
         }
     }
 }
-
-extension OrderedMapMachine.Step: Equatable where Input: Equatable, Output: Equatable, Failure: Equatable {}

@@ -1,11 +1,9 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
 /// The reads of a database, as one account, that are shared while they are under way, and whose answers are cached for
 /// a time; see ``DataAPI/Calling/coalescingReads()`` and ``DataAPI/Calling/cached(for:)``.
-final class SharedReads: @unchecked Sendable {
-    // @unchecked: `state` is a lock with its guarded values, including the flights, which change under this lock only.
+final class SharedReads: Sendable {
     /// Two reads with equal keys are the same: the bytes of the request, the type of the result, and the time limits
     /// are equal.
     struct Key: Hashable {
@@ -30,7 +28,8 @@ final class SharedReads: @unchecked Sendable {
         var lastReader = 0
     }
 
-    fileprivate let state = NIOLockedValueBox(State())
+    /// Guards the flights as well, which change under this lock only.
+    fileprivate let state = Guarded(State())
 
     /// Publishes the value of a read, by an exchange of its own or by one that is under way already.
     ///
@@ -49,7 +48,7 @@ final class SharedReads: @unchecked Sendable {
 
     /// Something may have been written: later reads use no exchange that began before, and no cached answer.
     func wrote() {
-        let old = state.withLockedValue { state in
+        let old = state.withLock { state in
             state.sharing.wrote()
             return state.kept.forget()
         }
@@ -77,7 +76,7 @@ extension SharedReads.Key {
 }
 
 /// See ``SharedReads/publisher(_:_:)``. For a publisher of one value.
-private struct SharedRead<Value>: Publisher {
+private struct SharedRead<Value>: ColdPublisher {
     typealias Output = Value
     typealias Failure = FMRest.APIError
 
@@ -87,21 +86,15 @@ private struct SharedRead<Value>: Publisher {
     let now: @Sendable () -> NIODeadline
     let exchange: () -> AnyPublisher<Value, FMRest.APIError>
 
-    func receive<Downstream: Subscriber<Value, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Reader(self, downstream: subscriber))
-    }
+    typealias Reader = ColdSubscription<SharedRead>
 
-    final class Reader: ColdSubscription<SharedRead>, @unchecked Sendable {
-        // @unchecked: as the superclass.
-        override func begin(_ source: SharedRead) {
-            switch source.reads.join(self, source) {
-            case .kept(let value): succeed(with: value)
-            case .flight(let place, let flight, let isNew):
-                // If the reader was cancelled meanwhile, it leaves at once; the exchange may have other readers even
-                // so.
-                if !proceed(with: place) { place.cancel() }
-                if isNew { source.exchange().subscribe(flight) }
-            }
+    func begin(_ reader: Reader) {
+        switch reads.join(reader, self) {
+        case .kept(let value): reader.succeed(with: value)
+        case .flight(let place, let flight, let isNew):
+            // If the reader was cancelled meanwhile, it leaves at once; the exchange may have other readers even so.
+            if !reader.proceed(with: place) { place.cancel() }
+            if isNew { exchange().subscribe(flight) }
         }
     }
 
@@ -120,11 +113,11 @@ private struct SharedRead<Value>: Publisher {
     }
 
     /// One exchange and the readers that wait for it.
-    final class Flight: Subscriber, @unchecked Sendable {
+    final class Flight: Subscriber {
         typealias Input = Value
         typealias Failure = FMRest.APIError
 
-        // @unchecked: `reads.state` guards every `var`.
+        // `reads.state` guards every `var`.
         private let id: Int
         private let reads: SharedReads
         private let key: SharedReads.Key
@@ -146,7 +139,7 @@ private struct SharedRead<Value>: Publisher {
         // MARK: From the readers
 
         func left(_ reader: Int) {
-            let (remains, last) = reads.state.withLockedValue { state -> (Remains?, Reader?) in
+            let (remains, last) = reads.state.withLock { state -> (Remains?, Reader?) in
                 let last = readers.removeValue(forKey: reader)
                 return (state.sharing.left(reader, id) ? lockedEnd(&state) : nil, last)
             }
@@ -157,7 +150,7 @@ private struct SharedRead<Value>: Publisher {
         // MARK: From the exchange
 
         func receive(subscription: any Subscription) {
-            let isWanted = reads.state.withLockedValue { _ in
+            let isWanted = reads.state.withLock { _ in
                 guard !isOver, self.subscription == nil else { return false }
                 self.subscription = subscription
                 return true
@@ -166,12 +159,12 @@ private struct SharedRead<Value>: Publisher {
         }
 
         func receive(_ value: Value) -> Subscribers.Demand {
-            reads.state.withLockedValue { _ in self.value = value }
+            reads.state.withLock { _ in self.value = value }
             return .none
         }
 
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            let (readers, remains, old) = reads.state.withLockedValue { state in
+            let (readers, remains, old) = reads.state.withLock { state in
                 let old: Any? =
                     if case .finished = completion, let value, isToBeKept, state.sharing.isOpen(id) {
                         state.kept.keep(value, to: key, asked: began)
@@ -214,7 +207,7 @@ extension SharedReads {
         _ reader: SharedRead<Value>.Reader,
         _ read: SharedRead<Value>
     ) -> SharedRead<Value>.Joining {
-        state.withLockedValue { state in
+        state.withLock { state in
             // Values cached under a key are of this type, since the type is a part of the key.
             if let age = read.age, let kept = state.kept.answer(to: read.key, within: age, read.now()) as? Value {
                 return .kept(kept)

@@ -1,4 +1,5 @@
-/// Decides which readers share which exchange: events in, actions out. The shell around it is ``SharedReads``.
+/// Decides which readers share which exchange: events in, actions out. The shells around it are
+/// ``SharedReads`` and ``LayoutMemory``.
 ///
 /// The first reader of a key begins an exchange, later readers join it while it is under way, and it is cancelled when
 /// the last of them leaves. An exchange that has ended cannot be joined, nor can one that began before a write was

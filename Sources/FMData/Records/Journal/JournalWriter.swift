@@ -2,21 +2,35 @@ import NIOConcurrencyHelpers
 
 /// A journal in use by one run: reads its state and writes entries. Lines added while others are being stored wait and
 /// are stored together.
-final class JournalWriter: @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`; nothing outside is called with it held.
+final class JournalWriter: Sendable {
     typealias Noted = @Sendable (Result<Void, FMRest.APIError>) -> Void
 
-    private let lock = NIOLock()
+    private struct State {
+        var lineCount = 0
+        var lines: [String] = []
+        var waiting: [Noted] = []
+        var isBusy = false
+        var failure: FMRest.APIError?
+        /// Rows with an attempt, or in a job, that have no outcome.
+        var openRows: Set<Int> = []
+        var isClosed = false
+        var closed: (@Sendable () -> Void)?
+
+        /// Whether the entry can follow those before it.
+        mutating func follows(_ entry: JournalEntry) -> Bool {
+            switch entry {
+            case .header: break
+            case .attempt(let row, _, _, _, _): openRows.insert(row)
+            case .job(_, let rows): openRows.formUnion(rows.lazy.map(\.row))
+            case .withdrawn(let row): return openRows.remove(row) != nil
+            case .outcome(let row, _, _): openRows.remove(row)
+            }
+            return true
+        }
+    }
+
     private let storage: any JournalStorage
-    private var lineCount = 0
-    private var lines: [String] = []
-    private var waiting: [Noted] = []
-    private var isBusy = false
-    private var failure: FMRest.APIError?
-    /// Rows with an attempt, or in a job, that have no outcome.
-    private var openRows: Set<Int> = []
-    private var isClosed = false
-    private var closed: (@Sendable () -> Void)?
+    private let state = NIOLockedValueBox(State())
 
     init(_ journal: DataAPI.WriteJournal) {
         storage = journal.storage()
@@ -45,21 +59,21 @@ final class JournalWriter: @unchecked Sendable {
         with reading: JournalReading,
         _ header: JournalHeader
     ) -> Result<(JournalState, cutBytes: Int), DataAPI.WriteJournalError> {
-        if let state = reading.state {
-            guard state.header.isForTheSame(as: header) else {
-                let old = state.header
+        if let known = reading.state {
+            guard known.header.isForTheSame(as: header) else {
+                let old = known.header
                 return .failure(.init(.foreign, detail: "layout \(old.layout) of \(old.database) on \(old.origin)"))
             }
-            let openRows = Set(state.rows.lazy.filter { $0.value.phase.isOpen }.map(\.key))
-            lock.withLock {
-                lineCount = state.lineCount
-                self.openRows = openRows
+            let openRows = Set(known.rows.lazy.filter { $0.value.phase.isOpen }.map(\.key))
+            state.withLockedValue { state in
+                state.lineCount = known.lineCount
+                state.openRows = openRows
             }
-            return .success((state, reading.cutBytes))
+            return .success((known, reading.cutBytes))
         }
-        lock.withLock {
-            lines = [JournalEntry.header(header).line(0)]
-            lineCount = 1
+        state.withLockedValue { state in
+            state.lines = [JournalEntry.header(header).line(0)]
+            state.lineCount = 1
         }
         return .success((JournalState(header), reading.cutBytes))
     }
@@ -72,50 +86,38 @@ final class JournalWriter: @unchecked Sendable {
     ///
     /// - Parameter noted: called when the entry is on the disk, or cannot be written.
     func note(_ entry: JournalEntry, _ noted: Noted? = nil) {
-        let error: FMRest.APIError? = lock.withLock {
-            if let failure { return failure }
-            if isClosed { return FMRest.APIError(DataAPI.WriteJournalError(.storage, detail: "it is closed")) }
-            guard lockedFollows(entry) else { return nil }
-            lines.append(entry.line(lineCount))
-            lineCount += 1
-            if let noted { waiting.append(noted) }
+        let error: FMRest.APIError? = state.withLockedValue { state in
+            if let failure = state.failure { return failure }
+            if state.isClosed { return FMRest.APIError(DataAPI.WriteJournalError(.storage, detail: "it is closed")) }
+            guard state.follows(entry) else { return nil }
+            state.lines.append(entry.line(state.lineCount))
+            state.lineCount += 1
+            if let noted { state.waiting.append(noted) }
             return nil
         }
         if let error { noted?(.failure(error)) }
     }
 
-    /// Whether the entry can follow those before it.
-    private func lockedFollows(_ entry: JournalEntry) -> Bool {
-        switch entry {
-        case .header: break
-        case .attempt(let row, _, _, _, _): openRows.insert(row)
-        case .job(_, let rows): openRows.formUnion(rows.lazy.map(\.row))
-        case .withdrawn(let row): return openRows.remove(row) != nil
-        case .outcome(let row, _, _): openRows.remove(row)
-        }
-        return true
-    }
-
     /// Stores the added entries. Called when there is nothing more to add for now.
     func flush() {
-        let group: ([String], [Noted])? = lock.withLock {
-            guard !isBusy, !lines.isEmpty, failure == nil else { return nil }
-            isBusy = true
-            defer { (lines, waiting) = ([], []) }
-            return (lines, waiting)
+        let group: ([String], [Noted])? = state.withLockedValue { state in
+            guard !state.isBusy, !state.lines.isEmpty, state.failure == nil else { return nil }
+            state.isBusy = true
+            defer { (state.lines, state.waiting) = ([], []) }
+            return (state.lines, state.waiting)
         }
         guard let (lines, waiting) = group else { return closeIfIdle() }
         storage.append(lines, isUrgent: !waiting.isEmpty) { result in
             let result = result.mapError { FMRest.APIError($0) }
-            self.lock.withLock {
-                self.isBusy = false
-                if case .failure(let error) = result { self.failure = error }
+            self.state.withLockedValue { state in
+                state.isBusy = false
+                if case .failure(let error) = result { state.failure = error }
             }
             for noted in waiting { noted(result) }
             if case .failure(let error) = result {
-                let others = self.lock.withLock {
-                    defer { self.waiting = [] }
-                    return self.waiting
+                let others = self.state.withLockedValue { state in
+                    defer { state.waiting = [] }
+                    return state.waiting
                 }
                 for noted in others { noted(.failure(error)) }
             }
@@ -125,18 +127,16 @@ final class JournalWriter: @unchecked Sendable {
 
     /// Closes the journal when everything added is stored.
     func close(_ done: @escaping @Sendable () -> Void = {}) {
-        lock.withLock {
-            isClosed = true
-            closed = done
+        state.withLockedValue { state in
+            state.isClosed = true
+            state.closed = done
         }
         flush()
     }
 
     private func closeIfIdle() {
-        let closed: (@Sendable () -> Void)? = lock.withLock {
-            guard !isBusy else { return nil }
-            defer { self.closed = nil }
-            return self.closed
+        let closed: (@Sendable () -> Void)? = state.withLockedValue { state in
+            state.isBusy ? nil : state.closed.take()
         }
         if let closed { storage.close(closed) }
     }

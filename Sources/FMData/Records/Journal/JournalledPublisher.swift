@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
@@ -13,7 +12,7 @@ struct OpenJournal: Sendable {
 
 /// Runs a publisher with an open journal: opens the journal on the first demand, and closes it before the completion is
 /// sent.
-struct JournalledPublisher<Output>: Publisher {
+struct JournalledPublisher<Output>: RelayPublisher {
     typealias Failure = FMRest.APIError
 
     let journal: DataAPI.WriteJournal
@@ -23,57 +22,49 @@ struct JournalledPublisher<Output>: Publisher {
     let news: BatchNews
     let body: (OpenJournal) -> AnyPublisher<Output, FMRest.APIError>
 
-    func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    /// The writer of the open journal.
+    var memory: JournalWriter? { nil }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let writer = JournalWriter(journal)
+        let time = time
+        // Continue on a thread that answers arrive on, not on the disk's.
+        writer.open(header) { result in
+            _ = time.schedule(time.now()) { Self.opened(writer, result, subscription) }
+        }
     }
 
-    private final class Inner: RelaySubscription<JournalledPublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass.
-        typealias Input = Output
-        typealias Failure = FMRest.APIError
-
-        private var writer: JournalWriter?
-
-        override func begin(_ source: JournalledPublisher) {
-            let writer = JournalWriter(source.journal)
-            let time = source.time
-            // Continue on a thread that answers arrive on, not on the disk's.
-            writer.open(source.header) { result in
-                _ = time.schedule(time.now()) { self.opened(writer, result) }
+    private static func opened(
+        _ writer: JournalWriter,
+        _ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>,
+        _ subscription: ColdSubscription<Self>
+    ) {
+        switch result {
+        case .failure(let error): subscription.finish(.failure(error))
+        case .success(let (state, cutBytes)):
+            let source = subscription.withLock { source, memory in
+                memory = writer
+                return source
             }
+            guard let source else { return writer.close() }
+            source.news.cut(journalBytes: cutBytes)
+            let isOverAt = source.time.now() + source.settlingTime
+            source.body(OpenJournal(writer: writer, state: state, isOverAt: isOverAt)).subscribe(subscription)
         }
+    }
 
-        private func opened(
-            _ writer: JournalWriter,
-            _ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>
-        ) {
-            switch result {
-            case .failure(let error): finish(.failure(error))
-            case .success(let (state, cutBytes)):
-                let source = lock.withLock {
-                    self.writer = writer
-                    return self.source
-                }
-                guard let source else { return writer.close() }
-                source.news.cut(journalBytes: cutBytes)
-                let isOverAt = source.time.now() + source.settlingTime
-                source.body(OpenJournal(writer: writer, state: state, isOverAt: isOverAt)).subscribe(self)
-            }
-        }
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $1 }?.close() }
 
-        override func cancelled() { lock.withLock { writer }?.close() }
-
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            let (time, writer) = lock.withLock { (source?.time, self.writer) }
-            guard let time, let writer else { return finish(completion) }
-            // A subscriber that receives the completion may open the journal again.
-            writer.close { _ = time.schedule(time.now()) { self.finish(completion) } }
-        }
+    func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
+        guard let writer = subscription.withLock({ $1 }) else { return subscription.finish(completion) }
+        let time = time
+        // A subscriber that receives the completion may open the journal again.
+        writer.close { _ = time.schedule(time.now()) { subscription.finish(completion) } }
     }
 }
 
 /// Publishes one empty value when an entry has been stored, then finishes.
-struct NotingPublisher: Publisher {
+struct NotingPublisher: ColdPublisher {
     typealias Output = Void
     typealias Failure = FMRest.APIError
 
@@ -81,24 +72,16 @@ struct NotingPublisher: Publisher {
     let writer: JournalWriter
     let time: SessionTime
 
-    func receive<Downstream: Subscriber<Void, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
-    }
-
-    private final class Inner: ColdSubscription<NotingPublisher>, @unchecked Sendable {
-        // @unchecked: as the superclass.
-
-        override func begin(_ source: NotingPublisher) {
-            let time = source.time
-            source.writer.note(source.entry) { result in
-                _ = time.schedule(time.now()) {
-                    switch result {
-                    case .success: self.succeed(with: ())
-                    case .failure(let error): self.finish(.failure(error))
-                    }
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let time = time
+        writer.note(entry) { result in
+            _ = time.schedule(time.now()) {
+                switch result {
+                case .success: subscription.succeed(with: ())
+                case .failure(let error): subscription.finish(.failure(error))
                 }
             }
-            source.writer.flush()
         }
+        writer.flush()
     }
 }

@@ -1,11 +1,10 @@
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
 /// The values of a live query for its subscribers: first those that follow from the stored state, if there is one, then
 /// those of each later state, on demand. If a subscriber is slow, intermediate states are skipped, but never the
 /// latest. Never finishes; fails when the query does.
-struct LiveValues<R: RecordFields, News>: Publisher {
+struct LiveValues<R: RecordFields, News>: MachinePublisher {
     typealias Output = TenuredNews<News>
     typealias Failure = FMRest.APIError
 
@@ -16,10 +15,29 @@ struct LiveValues<R: RecordFields, News>: Publisher {
     /// Makes a transform for each subscription; it maps the first state, and then each later one, to values.
     let makeTransform: () -> (LiveState<R>) -> [News]
 
-    func receive<Downstream: Subscriber<TenuredNews<News>, Failure>>(subscriber: Downstream) {
-        subscriber.receive(
-            subscription: LiveSubscription(poller, expected, makeTransform(), downstream: subscriber)
-        )
+    var machine: LiveMachine<R, News> { LiveMachine(makeTransform()) }
+
+    func begin(_ subscription: MachineSubscription<Self>) {
+        let poller = poller()
+        let place = LivePlace(poller: poller, id: poller.add(subscription, expecting: expected))
+        guard subscription.begin(place) else { return place.cancel() }
+        subscription.change { $0.joined(at: place) }
+    }
+
+    func carryOut(_ work: LiveMachine<R, News>.Work, in subscription: MachineSubscription<Self>) {
+        switch work {
+        case .look(let place):
+            let present = place.poller.present(to: place.id)
+            let old = subscription.change { $0.presented(present.state, present.failure) }
+            // Records are of the user's types, whose code may run when they are released: not under the lock.
+            withExtendedLifetime(old) {}
+        case .tell(let state, let transform, let before):
+            let news = transform(state).map { TenuredNews(news: $0, tenure: state.tenure) }
+            subscription.change { $0.told(news) }
+            withExtendedLifetime(before) {}
+        case .drop(let value): withExtendedLifetime(value) {}
+        case .wish(let place): place.poller.wishesChanged()
+        }
     }
 }
 
@@ -58,145 +76,98 @@ enum LiveWish {
     case content
 }
 
-/// A subscription to a live query. It takes the states it has not processed from the poller, and delivers one value at
-/// a time, on the thread that brought the state or the demand.
-private final class LiveSubscription<R: RecordFields, News, Downstream: Subscriber>: Subscription, LiveListener,
-    @unchecked Sendable
-where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIError {
-    // @unchecked: `lock` guards every `var`; the delivering thread calls the subscriber and the transform outside of
-    // the lock.
-    private let lock = NIOLock()
-    private var makePoller: (() -> LivePoller<R>)?
-    private var poller: LivePoller<R>?
-    private var id: LivePoller<R>.ListenerID?
-    private let expected: [Int]
-    private var tell: ((LiveState<R>) -> [News])?
-    private var downstream: Downstream?
+/// Decides what a subscriber of a live query receives: it looks at the states that it has not processed, and delivers
+/// one value at a time.
+struct LiveMachine<R: RecordFields, News>: SubscriptionMachine {
+    typealias Output = TenuredNews<News>
+    typealias Failure = FMRest.APIError
+    typealias Action = SubscriptionAction<Output, Failure, Work>
+    typealias Transform = (LiveState<R>) -> [News]
+
+    enum Work {
+        /// Report the poller's state with ``LiveMachine/presented(_:_:)``.
+        case look(LivePlace<R>)
+        /// Report the values of this state with ``LiveMachine/told(_:)``. The state before it is released here.
+        case tell(LiveState<R>, Transform, before: LiveState<R>?)
+        /// Release the value: it was read as an account that was replaced since.
+        case drop(Output)
+        /// Report to the poller that the demand has changed.
+        case wish(LivePlace<R>)
+    }
+
+    private let transform: Transform
+    /// `nil` before the subscriber is a listener.
+    private var place: LivePlace<R>?
     private var demand = Subscribers.Demand.none
+    /// Whether there is something to look at.
+    private var isOffered = false
+    private var hasNewWish = false
+    /// The state that was seen last, unless it was passed to the transform.
+    private var present: LiveState<R>?
+    /// Why the query has failed.
+    private var failure: FMRest.APIError?
     /// The last state that was passed to the transform.
     private var last: LiveState<R>?
     /// Its values that were not delivered yet.
-    private var pending = CircularBuffer<Downstream.Input>()
-    private var worker = SoleWorker()
-    /// Whether something arrived during the delivery.
-    private var isOffered = false
+    private var pending = CircularBuffer<Output>()
+    private var isOver = false
 
-    init(
-        _ makePoller: @escaping () -> LivePoller<R>,
-        _ expected: [Int],
-        _ tell: @escaping (LiveState<R>) -> [News],
-        downstream: Downstream
-    ) {
-        self.makePoller = makePoller
-        self.expected = expected
-        self.tell = tell
-        self.downstream = downstream
+    init(_ transform: @escaping Transform) { self.transform = transform }
+
+    // MARK: Events
+
+    mutating func requested(_ demand: Subscribers.Demand) {
+        self.demand += demand
+        isOffered = true
+        hasNewWish = true
     }
 
-    // MARK: From downstream
+    mutating func delivered(_ more: Subscribers.Demand) { demand += more }
 
-    func request(_ demand: Subscribers.Demand) {
-        guard demand > .none else { return }
-        let make: (() -> LivePoller<R>)? = lock.withLock {
-            self.demand += demand
-            return makePoller.take()
-        }
-        if let make { join(make()) }
-        offer()
-        lock.withLock { poller }?.wishesChanged()
+    mutating func joined(at place: LivePlace<R>) { self.place = place }
+
+    /// There is a new state, or the query has failed.
+    mutating func offered() { isOffered = true }
+
+    /// Returns what must be released outside of the lock.
+    mutating func presented(_ state: LiveState<R>, _ failure: FMRest.APIError?) -> LiveState<R>? {
+        self.failure = failure
+        defer { present = state }
+        return present
     }
 
-    private func join(_ poller: LivePoller<R>) {
-        let id = poller.add(self, expecting: expected)
-        let isWanted = lock.withLock {
-            guard downstream != nil else { return false }
-            self.poller = poller
-            self.id = id
-            return true
-        }
-        if !isWanted { poller.remove(id) }
-    }
+    mutating func told(_ news: [Output]) { pending.append(contentsOf: news) }
 
-    func cancel() {
-        let left = lock.withLock { lockedLetGo() }
-        if let id = left.id { left.poller?.remove(id) }
-        // Releasing the subscriber may run any code, so it must not happen under the lock.
-        withExtendedLifetime(left) {}
-    }
-
-    // MARK: From the poller
-
+    /// - Parameter version: the version of the current state.
     func wish(at version: Int) -> LiveWish {
-        lock.withLock {
-            demand > .none ? .wanted : last?.version ?? 0 < version || !pending.isEmpty ? .undelivered : .content
+        demand > .none ? .wanted : last?.version ?? 0 < version || !pending.isEmpty ? .undelivered : .content
+    }
+
+    // MARK: Actions
+
+    mutating func next() -> Action? {
+        guard !isOver, let place else { return nil }
+        if isOffered {
+            isOffered = false
+            return .work(.look(place))
         }
-    }
-
-    func offer() {
-        let isFree = lock.withLock {
-            isOffered = true
-            return worker.start()
-        }
-        if isFree { deliver() }
-    }
-
-    // MARK: Delivery
-
-    private enum Step {
-        case value(Downstream, Downstream.Input)
-        case tell(LiveState<R>, (LiveState<R>) -> [News])
-        /// The value was read as an account that was replaced since.
-        case drop(Downstream.Input)
-        case failure(Downstream, FMRest.APIError, Left)
-        case again
-        case rest
-    }
-
-    private typealias Left = (
-        downstream: Downstream?, poller: LivePoller<R>?, id: LivePoller<R>.ListenerID?, others: [Any?]
-    )
-
-    private func deliver() {
-        while true {
-            let (poller, id) = lock.withLock {
-                isOffered = false
-                return (self.poller, self.id)
-            }
-            // Outside of the lock, because the poller has its own.
-            let present = id.flatMap { poller?.present(to: $0) }
-            switch lock.withLock({ lockedStep(present?.state, present?.failure) }) {
-            case .value(let downstream, let value):
-                let more = downstream.receive(value)
-                if more > .none { lock.withLock { demand += more } }
-            case .tell(let state, let tell):
-                let news = tell(state).map { TenuredNews(news: $0, tenure: state.tenure) }
-                lock.withLock { if downstream != nil { pending.append(contentsOf: news) } }
-            case .drop(let value): withExtendedLifetime(value) {}
-            case .failure(let downstream, let error, let left):
-                downstream.receive(completion: .failure(error))
-                return withExtendedLifetime(left) {}
-            case .again: continue
-            case .rest: return
-            }
-        }
-    }
-
-    private func lockedStep(_ state: LiveState<R>?, _ failure: FMRest.APIError?) -> Step {
-        if let first = pending.first, !first.holds { return .drop(pending.removeFirst()) }
-        if let downstream, demand > .none, let value = pending.popFirst() {
+        if let first = pending.first, !first.holds { return .work(.drop(pending.removeFirst())) }
+        if demand > .none, let value = pending.popFirst() {
             demand -= 1
-            return .value(downstream, value)
+            return .value(value)
         }
-        if let tell, demand > .none, let state, isToBeTold(state) {
+        if demand > .none, let state = present, isToBeTold(state) {
             let next = missedReset(before: state) ?? state
-            last = next
-            return .tell(next, tell)
+            defer { last = next }
+            return .work(.tell(next, transform, before: last))
         }
-        if let downstream, let failure { return .failure(downstream, failure, lockedLetGo()) }
-        // Another thread brought something during the delivery and left it to this one.
-        if isOffered, downstream != nil { return .again }
-        worker.stop()
-        return .rest
+        if let failure {
+            isOver = true
+            return .end(.failure(failure))
+        }
+        guard hasNewWish else { return nil }
+        hasNewWish = false
+        return .work(.wish(place))
     }
 
     /// Whether the transform needs this state. A blank state matters only to a subscriber that received records before.
@@ -212,18 +183,25 @@ where Downstream.Input == TenuredNews<News>, Downstream.Failure == FMRest.APIErr
         }
         return last.begunAnew(in: tenure)
     }
+}
 
-    /// Returns what must be released outside of the lock.
-    private func lockedLetGo() -> Left {
-        defer {
-            downstream = nil
-            poller = nil
-            makePoller = nil
-            tell = nil
-            last = nil
-            pending = []
-            demand = .none
-        }
-        return (downstream, poller, id, [makePoller, tell, last, pending])
-    }
+/// A listener of a poller is a subscription with such a machine.
+protocol ListeningMachine: SubscriptionMachine {
+    func wish(at version: Int) -> LiveWish
+    mutating func offered()
+}
+
+extension LiveMachine: ListeningMachine {}
+
+extension MachineSubscription: LiveListener where Machine: ListeningMachine {
+    func wish(at version: Int) -> LiveWish { change { $0.wish(at: version) } ?? .content }
+    func offer() { tell { $0.offered() } }
+}
+
+/// The place of a listener at its poller.
+struct LivePlace<R: RecordFields>: Cancellable {
+    let poller: LivePoller<R>
+    let id: LivePoller<R>.ListenerID
+
+    func cancel() { poller.remove(id) }
 }

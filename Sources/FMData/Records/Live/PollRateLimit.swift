@@ -23,21 +23,16 @@ extension DataAPI {
     }
 }
 
-/// The token bucket behind ``DataAPI/PollRateLimit``. The query that has waited longest goes first.
+/// The tokens of a ``DataAPI/PollRateLimit``. The query that has waited longest goes first.
 struct PollRateLimit {
     typealias ID = Int
 
-    private let burst: Double
-    private let perSecond: Double
-    private var tokens: Double
-    private var filledAt: NIODeadline
+    private var bucket: TokenBucket
     private var waiting: [ID] = []
 
     init(_ limit: DataAPI.PollRateLimit = DataAPI.PollRateLimit(), now: NIODeadline) {
-        burst = Double(max(1, limit.burst))
-        perSecond = Double(max(1, limit.perMinute)) / 60
-        tokens = burst
-        filledAt = now
+        bucket = TokenBucket(burst: Double(max(1, limit.burst)), perSecond: Double(max(1, limit.perMinute)) / 60)
+        bucket.fill(until: now)
     }
 
     /// Queues a query. Returns the ids that may poll now, in the order in which they asked.
@@ -51,21 +46,15 @@ struct PollRateLimit {
     }
 
     mutating func granted(_ now: NIODeadline) -> [ID] {
-        let passed = Double((now - filledAt).nanoseconds) / 1e9
-        // If the clock was set back, no tokens are added.
-        tokens = min(burst, tokens + max(0, passed) * perSecond)
-        filledAt = now
-        // Rounding may leave a token a fraction short; that must not cost another alarm.
-        let count = Int(min(Double(waiting.count), tokens + 1e-6))
-        tokens = max(0, tokens - Double(count))
+        bucket.setBack(to: now)
+        bucket.fill(until: now)
+        let count = bucket.take(atMost: waiting.count)
         defer { waiting.removeFirst(count) }
         return Array(waiting.prefix(count))
     }
 
     /// When the next waiting query may poll; `nil` if none waits.
-    var next: NIODeadline? {
-        waiting.isEmpty ? nil : filledAt + .nanoseconds(Int64(max(0, 1 - tokens) / perSecond * 1e9) + 1)
-    }
+    var next: NIODeadline? { waiting.isEmpty ? nil : bucket.next }
 }
 
 /// The ``PollRateLimit`` of a server, shared by its live queries.

@@ -5,10 +5,7 @@ import OpenCombine
 /// Compares answers with the types that they are decoded into: the first record for each layout and type.
 ///
 /// It refers to its database only through the states that it changes, and keeps nothing alive.
-final class ModelWatch: @unchecked Sendable {
-    // @unchecked: `state` is guarded by `lock`; of the rest only `willChange` is not declared Sendable, and it guards
-    // its subscribers by a lock.
-
+final class ModelWatch: Sendable {
     private struct Pair: Hashable {
         let layout: ExactName
         let type: ObjectIdentifier
@@ -27,9 +24,8 @@ final class ModelWatch: @unchecked Sendable {
     private let keys: DecodingOptions.KeyStrategy
     private let logger: Logger?
     private let shown: PublishedState<[DataAPI.ModelDrift]>
-    private let willChange: ObservableObjectPublisher
-    private let lock = NIOLock()
-    private var state = State()
+    private let willChange: SelfGuarded<ObservableObjectPublisher>
+    private let state = NIOLockedValueBox(State())
 
     /// Returns `nil` when the configuration does not ask for the comparison, and with a custom decoder, whose mapping
     /// from names to keys is unknown.
@@ -37,7 +33,7 @@ final class ModelWatch: @unchecked Sendable {
         _ database: String,
         _ config: DataAPI.Config,
         shown: PublishedState<[DataAPI.ModelDrift]>,
-        willChange: ObservableObjectPublisher
+        willChange: SelfGuarded<ObservableObjectPublisher>
     ) {
         guard config.reportsModelDrift, config.decoder == nil else { return nil }
         self.database = database
@@ -61,7 +57,7 @@ final class ModelWatch: @unchecked Sendable {
         logger: Logger?
     ) {
         let pair = Pair(layout: ExactName(layout), type: ObjectIdentifier(type))
-        let isNew = lock.withLock { tenure?.isOver != true && state.seen.insert(pair).inserted }
+        let isNew = state.withLockedValue { state in tenure?.isOver != true && state.seen.insert(pair).inserted }
         guard isNew, let fields = ModelFields(type) else { return }
         let drift = fields.drift(from: layout, showing: names(), keys: keys)
         guard !drift.isEmpty else { return }
@@ -80,7 +76,7 @@ final class ModelWatch: @unchecked Sendable {
     }
 
     private func change(_ change: (inout State) -> Void) {
-        var untold = lock.withLock { () -> (drifts: [DataAPI.ModelDrift], version: Int)? in
+        var untold = state.withLockedValue { state -> (drifts: [DataAPI.ModelDrift], version: Int)? in
             change(&state)
             state.version += 1
             if state.isTelling { return nil }
@@ -88,9 +84,9 @@ final class ModelWatch: @unchecked Sendable {
             return (state.drifts, state.version)
         }
         while let told = untold {
-            willChange.send()
+            willChange.object.send()
             shown.set(told.drifts)
-            untold = lock.withLock {
+            untold = state.withLockedValue { state in
                 state.isTelling = state.version != told.version
                 return state.isTelling ? (state.drifts, state.version) : nil
             }

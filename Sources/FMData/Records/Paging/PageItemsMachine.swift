@@ -2,10 +2,11 @@ import OpenCombine
 
 /// Turns pages into their items, one by one. The next page is requested when less than half of the current page is
 /// left: at most two pages are in memory, and the subscriber waits for neither.
-struct PageItemsMachine<Item>: JoinMachine {
+struct PageItemsMachine<Item>: InletMachine {
     typealias Input = ItemPage<Item>
     typealias Output = Item
     typealias Failure = FMRest.APIError
+    typealias Action = SubscriptionAction<Item, FMRest.APIError, Never>
 
     private var demand = Subscribers.Demand.none
     private var hasBegun = false
@@ -22,34 +23,32 @@ struct PageItemsMachine<Item>: JoinMachine {
         self.demand += demand
     }
 
-    mutating func received(_ page: ItemPage<Item>, from inlet: Int) {
+    mutating func received(_ page: ItemPage<Item>) {
         isAskedFor = false
         nextPage = page.items
         turnPage()
     }
 
-    mutating func finished(_ completion: Subscribers.Completion<FMRest.APIError>, from inlet: Int) {
+    mutating func finished(_ completion: Subscribers.Completion<FMRest.APIError>) {
         ending = completion
     }
 
-    mutating func next(mayDeliver: Bool) -> JoinStep<Item, FMRest.APIError> {
-        if isOver { return .rest }
+    mutating func next() -> Action? {
+        if isOver { return nil }
         let left = page.count - position
         if hasBegun, !isAskedFor, ending == nil, nextPage == nil, left == 0 || left * 2 < page.count {
             isAskedFor = true
-            return .ask(inlet: 0, .max(1))
+            return .ask(1)
         }
         if left > 0 {
-            guard demand > .none else { return .rest }
-            guard mayDeliver else { return .deliverElsewhere }
+            guard demand > .none else { return nil }
             demand -= 1
             let item = page[position]
             position += 1
             turnPage()
             return .value(item)
         }
-        guard let ending else { return .rest }
-        guard mayDeliver else { return .deliverElsewhere }
+        guard let ending else { return nil }
         isOver = true
         return .end(ending)
     }

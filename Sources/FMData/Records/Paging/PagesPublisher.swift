@@ -1,6 +1,5 @@
 import FMHTTP
 import Foundation
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
@@ -27,7 +26,7 @@ struct FetchedPage<Item> {
 
 /// Publishes pages, each when it is asked for, with one request after the other. Between requests it holds no session,
 /// and it keeps no items of a page that was published.
-struct PagesPublisher<Item>: Publisher {
+struct PagesPublisher<Item>: MachinePublisher {
     typealias Output = ItemPage<Item>
     typealias Failure = FMRest.APIError
 
@@ -42,205 +41,90 @@ struct PagesPublisher<Item>: Publisher {
     /// Turns a paging failure into the error that the subscriber receives.
     let error: (PagingFailure) -> FMRest.APIError
 
-    func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    var machine: PagesMachine<Item> { PagesMachine(PagingStateMachine(strategy, size: sizes.size), error: error) }
+
+    func carryOut(_ question: PageQuestion, in subscription: MachineSubscription<Self>) {
+        let call = ResultSubscriber<FetchedPage<Item>, FMRest.APIError> { result in
+            subscription.ended()
+            take(
+                result ?? .failure(FMRest.APIError(.noValue, reason: "The server's answer brought no page.")),
+                subscription
+            )
+        }
+        if subscription.begin(call) { fetch(question).subscribe(call) }
     }
 
-    /// A subscriber and a request may call in at the same time, so a caller that finds another one working only changes
-    /// the machine's state and returns.
-    private final class Inner: Subscription, @unchecked Sendable {
-        // @unchecked: `lock` guards every `var`. `items` are those of the last answer that the machine took; it asks
-        // for no other answer before they are published.
-        private let lock = NIOLock()
-        private var machine: PagingStateMachine
-        private var source: PagesPublisher?
-        private var downstream: (any Subscriber<Output, FMRest.APIError>)?
-        private var items: [Item] = []
-        private var date: Date?
-        private var failure: FMRest.APIError?
-        private var call: Call?
-        private var worker = SoleWorker()
-
-        init(_ source: PagesPublisher, downstream: any Subscriber<Output, FMRest.APIError>) {
-            self.source = source
-            self.downstream = downstream
-            machine = PagingStateMachine(source.strategy, size: source.sizes.size)
-        }
-
-        // MARK: Downstream
-
-        func request(_ demand: Subscribers.Demand) {
-            precondition(demand > .none, "A subscriber asks for at least one value")
-            lock.withLock { machine.requested(demand) }
-            work()
-        }
-
-        func cancel() {
-            let remains = letGo()
-            remains.call?.cancel()
-            // The deinitialization of what is released may run any code, so it happens outside the lock.
-            withExtendedLifetime(remains) {}
-        }
-
-        // MARK: Requests
-
-        fileprivate func ended(_ result: Result<FetchedPage<Item>, FMRest.APIError>) {
-            let (log, drift) = lock.withLock { (self.source?.log, self.lockedTake(result)) }
-            if !drift.isEmpty { log?(drift) }
-            work()
-        }
-
-        private func lockedTake(_ result: Result<FetchedPage<Item>, FMRest.APIError>) -> [DataAPI.PageDrift] {
-            guard let source else { return [] }
-            call = nil
-            switch result {
-            case .success(let page):
-                let drift = machine.received(page.answer, bytes: page.bytes, took: page.took)
-                items = page.items
-                date = page.date ?? date
-                source.sizes.learned(machine.size)
+    private func take(
+        _ result: Result<FetchedPage<Item>, FMRest.APIError>,
+        _ subscription: MachineSubscription<Self>
+    ) {
+        switch result {
+        case .success(let page):
+            let drift = subscription.change { machine in
+                let drift = machine.received(page)
+                sizes.learned(machine.size)
                 return drift
-            case .failure(let error):
-                machine.failed(isTooMuch: error.meansTooMuch(inPoll: source.isPoll))
-                failure = error
-                return []
             }
+            if let drift, !drift.isEmpty { log(drift) }
+        case .failure(let error):
+            subscription.change { $0.failed(error, isTooMuch: error.meansTooMuch(inPoll: isPoll)) }
         }
+        subscription.go()
+    }
+}
 
-        // MARK: Work
+/// A ``PagingStateMachine`` with the items of the answers: those of the last answer that it took; it asks for no other
+/// answer before they are published.
+struct PagesMachine<Item>: SubscriptionMachine {
+    typealias Output = ItemPage<Item>
+    typealias Failure = FMRest.APIError
+    typealias Work = PageQuestion
+    typealias Action = SubscriptionAction<Output, Failure, Work>
 
-        private enum Turn {
-            case call(Call, of: PagesPublisher, PageQuestion)
-            case publish(ItemPage<Item>, to: any Subscriber<Output, FMRest.APIError>)
-            case end(Subscribers.Completion<FMRest.APIError>)
-            case rest
-        }
+    private var machine: PagingStateMachine
+    /// Turns a paging failure into the error that the subscriber receives.
+    private let error: (PagingFailure) -> FMRest.APIError
+    private var items: [Item] = []
+    private var date: Date?
+    private var failure: FMRest.APIError?
 
-        private func work() {
-            guard lock.withLock({ worker.start() }) else { return }
-            while true {
-                switch lock.withLock({ lockedTurn() }) {
-                case .call(let call, let source, let question):
-                    source.fetch(question).subscribe(call)
-                case .publish(let page, let downstream):
-                    let more = downstream.receive(page)
-                    if more > .none { lock.withLock { machine.requested(more) } }
-                case .end(let completion):
-                    letGo().downstream?.receive(completion: completion)
-                    return
-                case .rest:
-                    return
-                }
-            }
-        }
+    init(_ machine: PagingStateMachine, error: @escaping (PagingFailure) -> FMRest.APIError) {
+        self.machine = machine
+        self.error = error
+    }
 
-        private func lockedTurn() -> Turn {
-            guard let downstream, let source else { return .rest }
-            switch machine.next() {
-            case .ask(let question):
-                let call = Call(inner: self)
-                self.call = call
-                return .call(call, of: source, question)
-            case .publish(let rows, let progress):
-                let items = self.items
-                self.items = []
-                let isWhole = rows.elementsEqual(items.indices)
-                return .publish(
-                    ItemPage(items: isWhole ? items : rows.map { items[$0] }, progress: progress, date: date),
-                    to: downstream
-                )
-            case .end(.finished):
-                return .end(.finished)
-            case .end(.failed):
-                return .end(.failure(failure ?? FMRest.APIError(.noValue, reason: "A page did not come.")))
-            case .end(.impossible(let failure)):
-                return .end(.failure(source.error(failure)))
-            case .rest:
-                worker.stop()
-                return .rest
-            }
-        }
+    var size: PageSize { machine.size }
 
-        private struct Remains {
-            let source: PagesPublisher?
-            let downstream: (any Subscriber<Output, FMRest.APIError>)?
-            let items: [Item]
-            let call: Call?
-        }
+    mutating func requested(_ demand: Subscribers.Demand) { machine.requested(demand) }
 
-        private func letGo() -> Remains {
-            lock.withLock {
-                defer {
-                    source = nil
-                    downstream = nil
-                    items = []
-                    failure = nil
-                    call = nil
-                }
-                return Remains(source: source, downstream: downstream, items: items, call: call)
-            }
+    /// Returns the drift, for the log.
+    mutating func received(_ page: FetchedPage<Item>) -> [DataAPI.PageDrift] {
+        items = page.items
+        date = page.date ?? date
+        return machine.received(page.answer, bytes: page.bytes, took: page.took)
+    }
+
+    mutating func failed(_ error: FMRest.APIError, isTooMuch: Bool) {
+        machine.failed(isTooMuch: isTooMuch)
+        failure = error
+    }
+
+    mutating func next() -> Action? {
+        switch machine.next() {
+        case .ask(let question): .work(question)
+        case .publish(let rows, let progress): .value(page(rows, progress))
+        case .end(.finished): .end(.finished)
+        case .end(.failed):
+            .end(.failure(failure ?? FMRest.APIError(.noValue, reason: "A page did not come.")))
+        case .end(.impossible(let failure)): .end(.failure(error(failure)))
+        case nil: nil
         }
     }
 
-    /// The subscriber of one request, which has one answer.
-    private final class Call: Subscriber, Cancellable, @unchecked Sendable {
-        // @unchecked: `lock` guards the variables.
-        typealias Input = FetchedPage<Item>
-        typealias Failure = FMRest.APIError
-
-        private let lock = NIOLock()
-        private let inner: Inner
-        private var subscription: (any Subscription)?
-        private var page: Input?
-        private var isOver = false
-
-        init(inner: Inner) {
-            self.inner = inner
-        }
-
-        func receive(subscription: any Subscription) {
-            let isWanted = lock.withLock {
-                guard !isOver, self.subscription == nil else { return false }
-                self.subscription = subscription
-                return true
-            }
-            if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
-        }
-
-        func receive(_ page: Input) -> Subscribers.Demand {
-            lock.withLock { self.page = page }
-            return .none
-        }
-
-        /// Reports the result after the request has ended, so that its session is free before the next request asks for
-        /// one.
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            let (page, wasOver) = lock.withLock {
-                defer { lockedEnd() }
-                return (self.page, isOver)
-            }
-            guard !wasOver else { return }
-            switch (completion, page) {
-            case (.failure(let error), _): inner.ended(.failure(error))
-            case (.finished, let page?): inner.ended(.success(page))
-            case (.finished, nil):
-                inner.ended(.failure(FMRest.APIError(.noValue, reason: "The server's answer brought no page.")))
-            }
-        }
-
-        func cancel() {
-            let subscription = lock.withLock {
-                defer { lockedEnd() }
-                return self.subscription
-            }
-            subscription?.cancel()
-        }
-
-        private func lockedEnd() {
-            isOver = true
-            subscription = nil
-            page = nil
-        }
+    private mutating func page(_ rows: [Int], _ progress: DataAPI.PagingProgress) -> Output {
+        defer { items = [] }
+        let isWhole = rows.elementsEqual(items.indices)
+        return ItemPage(items: isWhole ? items : rows.map { items[$0] }, progress: progress, date: date)
     }
 }
 

@@ -1,21 +1,19 @@
 import NIOCore
 import OpenCombine
 
-/// Decides when the next page is requested, how large it is, and which rows of it are published. Events go in and steps
-/// come out. ``PagesPublisher`` runs it; a
-/// ``PagingStrategy`` chooses what to ask.
+/// Decides when the next page is requested, how large it is, and which rows of it are published. Events go in and
+/// actions come out. ``PagesPublisher`` runs it; a ``PagingStrategy`` chooses what to ask.
 ///
 ///     requested → ask → received → publish → … → end
 ///                  ↑       |  a step back, an empty window, the end of a range: nothing to publish
 ///                  +-------+  too slow: the same for half as many
 struct PagingStateMachine: Sendable {
-    enum Step: Hashable, Sendable {
+    enum Action: Hashable, Sendable {
         case ask(PageQuestion)
         /// These rows of the last answer.
         case publish(rows: [Int], DataAPI.PagingProgress)
-        /// The last step.
+        /// The last action.
         case end(End)
-        case rest
     }
 
     enum End: Hashable, Sendable {
@@ -85,12 +83,12 @@ struct PagingStateMachine: Sendable {
         state = isTooMuch && size.tooMuch(question.limit) ? .idle : .ending(.failed)
     }
 
-    /// The next step. Call it until it returns ``Step/rest``.
-    mutating func next() -> Step {
+    /// The next action; `nil` until the next event.
+    mutating func next() -> Action? {
         switch state {
         case .idle:
             // The subscriber receives no page without records, so it may take several answers to meet its demand.
-            guard demand > .none else { return .rest }
+            guard demand > .none else { return nil }
             let question = strategy.question(size: size.current)
             state = .asking(question)
             return .ask(question)
@@ -102,7 +100,7 @@ struct PagingStateMachine: Sendable {
             state = .over
             return .end(end)
         case .asking, .over:
-            return .rest
+            return nil
         }
     }
 

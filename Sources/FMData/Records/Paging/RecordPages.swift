@@ -108,9 +108,9 @@ extension Publisher where Failure == FMRest.APIError {
     func items<Item>(
         for isolation: (any Actor)?,
         by database: DataAPI.Database
-    ) -> TenuredValues<JoinPublisher<Self, PageItemsMachine<Item>>> where Output == ItemPage<Item> {
-        JoinPublisher(
-            upstreams: [self],
+    ) -> TenuredValues<ThroughMachine<Self, PageItemsMachine<Item>>> where Output == ItemPage<Item> {
+        ThroughMachine(
+            upstream: self,
             machine: PageItemsMachine(),
             actor: isolation.map { ActorTurn(actor: $0, watch: database.server.blockedActorWatch) }
         )

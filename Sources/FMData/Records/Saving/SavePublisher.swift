@@ -3,7 +3,7 @@ import OpenCombine
 
 /// Saves a change of a record: the shell around ``SaveStateMachine``. It reads and writes with plain calls, one after
 /// the other, which share the time of one call.
-struct SavePublisher<R: RecordFields>: Publisher {
+struct SavePublisher<R: RecordFields>: ColdPublisher {
     typealias Output = DataAPI.Saved<R>
     typealias Failure = FMRest.APIError
 
@@ -22,9 +22,19 @@ struct SavePublisher<R: RecordFields>: Publisher {
     /// The fields to be written, if they are not the draft's changes.
     var given: FieldSet?
 
-    func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
-        subscriber.receive(subscription: SaveSubscription(self, downstream: subscriber))
+    /// Used by the steps alone, which run one after the other.
+    struct Memory {
+        var machine: SaveStateMachine
+        var draft: DataAPI.Draft<R>?
+        var lastRead: DataAPI.TypedLayout<R>.Record?
+        var answer: DataAPI.EditRecordResponse?
+        var writeError: FMRest.APIError?
+        var readError: FMRest.APIError?
     }
+
+    var memory: Memory { Memory(machine: machine) }
+
+    func begin(_ subscription: ColdSubscription<Self>) { SaveSteps(self, subscription).begin() }
 
     fileprivate var recordId: LenientInt {
         switch source {
@@ -33,7 +43,7 @@ struct SavePublisher<R: RecordFields>: Publisher {
         }
     }
 
-    fileprivate var machine: SaveStateMachine {
+    private var machine: SaveStateMachine {
         var settings = SaveStateMachine.Settings(recordId: recordId.number)
         settings.policy = policy
         settings.refreshes = refreshes
@@ -45,71 +55,65 @@ struct SavePublisher<R: RecordFields>: Publisher {
     }
 }
 
-private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePublisher<R>>, @unchecked Sendable {
-    // @unchecked: as the superclass; only the steps use these properties, and they run one after the other.
+/// The steps of a save, one after the other.
+private struct SaveSteps<R: RecordFields> {
     private typealias Record = DataAPI.TypedLayout<R>.Record
 
     private let save: SavePublisher<R>
     private let layout: DataAPI.TypedLayout<R>
-    private var machine: SaveStateMachine
-    private var draft: DataAPI.Draft<R>?
-    private var lastRead: Record?
-    private var answer: DataAPI.EditRecordResponse?
-    private var writeError: FMRest.APIError?
-    private var readError: FMRest.APIError?
+    private let subscription: ColdSubscription<SavePublisher<R>>
 
-    override init(_ save: SavePublisher<R>, downstream: Downstream) {
+    init(_ save: SavePublisher<R>, _ subscription: ColdSubscription<SavePublisher<R>>) {
         self.save = save
         layout = DataAPI.TypedLayout(layout: save.layout.layout.forOneCall)
-        machine = save.machine
-        super.init(save, downstream: downstream)
+        self.subscription = subscription
     }
 
-    override func begin(_ save: SavePublisher<R>) {
+    func begin() {
         carryOn {
             switch save.source {
             case .draft(let draft): return try began(with: draft)
             case .update(let recordId, _):
                 _ = try recordId.recordId()
-                return machine.began()
+                return subscription.memory.machine.began()
             }
         }
     }
 
     // MARK: Steps
 
-    /// Takes the step that follows an event. An error thrown by the program's own types and closures ends the save.
-    private func carryOn(_ event: () throws -> SaveStateMachine.Step) {
+    /// Carries out the action that follows an event. An error thrown by the program's own types and closures ends the save.
+    private func carryOn(_ event: () throws -> SaveStateMachine.Action) {
         // The program's closures must not be called for a save that is over.
-        guard isRunning else { return }
+        guard subscription.isRunning else { return }
         do {
             try take(event())
         } catch {
-            finish(.failure(FMRest.APIError(wrapping: error, otherwise: .encoding)))
+            subscription.finish(.failure(FMRest.APIError(wrapping: error, otherwise: .encoding)))
         }
     }
 
-    private func take(_ step: SaveStateMachine.Step) throws {
-        switch step {
+    private func take(_ action: SaveStateMachine.Action) throws {
+        switch action {
         case .read: try read()
         case .edit: try edit()
         case .send(let change, let modId): try send(change, modId: modId)
         case .wait(let pause):
-            follow(PausePublisher(pause: pause, time: layout.server.time)) { _ in self.machine.waited() }
+            follow(PausePublisher(pause: pause, time: layout.server.time)) { _ in subscription.memory.machine.waited() }
         case .publish(let ending): try publish(ending)
         case .fail(let failure): throw error(failure)
         }
     }
 
-    private func began(with draft: DataAPI.Draft<R>) throws -> SaveStateMachine.Step {
-        self.draft = draft
+    private func began(with draft: DataAPI.Draft<R>) throws -> SaveStateMachine.Action {
+        subscription.memory.draft = draft
         guard let given = save.given else {
             let (base, change) = try draft.change(layout.layout.encoder)
-            return machine.began(base: base, change: change)
+            return subscription.memory.machine.began(base: base, change: change)
         }
         let base = try image(of: draft.base)
         let fields = given.changes(from: base.fields, keepsAbsent: true)
-        return machine.began(base: base, change: RecordChange(fields: fields))
+        return subscription.memory.machine.began(base: base, change: RecordChange(fields: fields))
     }
 
     private func image(of record: Record) throws -> RecordImage {
@@ -117,7 +121,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     }
 
     private func edit() throws {
-        guard case .update(_, let change) = save.source, let lastRead else { return }
+        guard case .update(_, let change) = save.source, let lastRead = subscription.memory.lastRead else { return }
         var draft = lastRead.draft()
         do {
             try change(&draft)
@@ -131,18 +135,18 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         follow(layout.record(id: try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
             switch result {
             case .success(let record):
-                self.lastRead = record
-                return self.machine.found(try self.image(of: record))
+                subscription.memory.lastRead = record
+                return subscription.memory.machine.found(try image(of: record))
             case .failure(let error):
-                self.readError = error
+                subscription.memory.readError = error
                 guard error.passing != nil || error.isUnreadable else {
-                    return self.machine.readFailed(isMissing: error.fileMakerCode == .recordMissing)
+                    return subscription.memory.machine.readFailed(isMissing: error.fileMakerCode == .recordMissing)
                 }
-                let time = self.layout.server.time
-                return self.machine.readFailedInPassing(
-                    jitter: self.layout.server.random(),
+                let time = layout.server.time
+                return subscription.memory.machine.readFailedInPassing(
+                    jitter: layout.server.random(),
                     now: time.now(),
-                    deadline: self.layout.layout.database.calls.clock?.deadline(from: time.now())
+                    deadline: layout.layout.database.calls.clock?.deadline(from: time.now())
                 )
             }
         }
@@ -151,7 +155,7 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     /// The portals of a read. They are those of the default unless the draft has more rows than a server then sends;
     /// then some more rows than the draft has are requested of each portal.
     private func portals() throws -> [DataAPI.PortalRequest]? {
-        guard let draft else { return nil }
+        guard let draft = subscription.memory.draft else { return nil }
         let mine = try RecordImage(
             fields: NoFields(),
             portals: draft.portals,
@@ -183,16 +187,16 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         follow(write) { result in
             switch result {
             case .success(let answer):
-                self.answer = answer
-                return self.machine.sent(modId: answer.modId)
+                subscription.memory.answer = answer
+                return subscription.memory.machine.sent(modId: answer.modId)
             case .failure(let error):
-                self.writeError = error
-                let time = self.layout.server.time
-                return self.machine.refused(
+                subscription.memory.writeError = error
+                let time = layout.server.time
+                return subscription.memory.machine.refused(
                     SaveStateMachine.Refusal(error, runsScript: script?.runsScripts == true),
-                    jitter: self.layout.server.random(),
+                    jitter: layout.server.random(),
                     now: time.now(),
-                    deadline: self.layout.layout.database.calls.clock?.deadline(from: time.now())
+                    deadline: layout.layout.database.calls.clock?.deadline(from: time.now())
                 )
             }
         }
@@ -202,32 +206,30 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
     /// its session.
     private func follow<P: Publisher>(
         _ publisher: P,
-        _ event: @escaping (Result<P.Output, FMRest.APIError>) throws -> SaveStateMachine.Step
+        _ event: @escaping (Result<P.Output, FMRest.APIError>) throws -> SaveStateMachine.Action
     ) where P.Failure == FMRest.APIError {
-        publisher.subscribe(
-            StepSubscriber<P.Output>(
-                begin: { self.proceed(with: $0) },
-                end: { result in self.carryOn { try event(result) } }
-            )
-        )
+        let step = ResultSubscriber<P.Output, FMRest.APIError> { result in
+            carryOn { try event(result ?? .failure(.unansweredSave)) }
+        }
+        if subscription.proceed(with: step) { publisher.subscribe(step) }
     }
 
     // MARK: The end
 
     private func error(_ failure: SaveStateMachine.Failure) -> FMRest.APIError {
         switch failure {
-        case .asRead: readError ?? .unansweredSave
-        case .asSent: writeError ?? .unansweredSave
-        case .conflict(let conflict): FMRest.APIError(conflict, after: writeError)
+        case .asRead: subscription.memory.readError ?? .unansweredSave
+        case .asSent: subscription.memory.writeError ?? .unansweredSave
+        case .conflict(let conflict): FMRest.APIError(conflict, after: subscription.memory.writeError)
         }
     }
 
     private func publish(_ ending: SaveStateMachine.Ending) throws {
-        guard let draft else { throw FMRest.APIError.unansweredSave }
+        guard let draft = subscription.memory.draft else { throw FMRest.APIError.unansweredSave }
         var record: Record
         switch ending.values {
         case .base: record = draft.base
-        case .read: record = lastRead ?? draft.base
+        case .read: record = subscription.memory.lastRead ?? draft.base
         case .wanted, .unconfirmed:
             record = draft.base
             record.fieldData = draft.fields
@@ -239,47 +241,14 @@ private final class SaveSubscription<R: RecordFields>: ColdSubscription<SavePubl
         saved.modId = ending.values == .read ? record.modId : ending.modId ?? record.modId
         saved.sentFields = ending.sent.fieldNames
         saved.sentPortals = ending.sent.portalNames
-        saved.settledConflicts = machine.settled
+        saved.settledConflicts = subscription.memory.machine.settled
         if ending.outcome == .written {
-            saved.newPortalRecordInfo = answer?.newPortalRecordInfo ?? []
-            saved.scriptResponse = answer?.scriptResponse
-            saved.messages = answer?.messages ?? []
+            saved.newPortalRecordInfo = subscription.memory.answer?.newPortalRecordInfo ?? []
+            saved.scriptResponse = subscription.memory.answer?.scriptResponse
+            saved.messages = subscription.memory.answer?.messages ?? []
         }
-        if ending.values == .unconfirmed { saved.refreshFailure = readError }
-        succeed(with: saved)
-    }
-}
-
-/// Receives one value, and delivers it when its publisher has ended.
-private final class StepSubscriber<Input>: Subscriber {
-    typealias Failure = FMRest.APIError
-
-    private let begin: (any Subscription) -> Bool
-    private let end: (Result<Input, FMRest.APIError>) -> Void
-    private var value: Input?
-
-    /// - Parameters:
-    ///   - begin: returns whether it may begin.
-    ///   - end: called once.
-    init(begin: @escaping (any Subscription) -> Bool, end: @escaping (Result<Input, FMRest.APIError>) -> Void) {
-        self.begin = begin
-        self.end = end
-    }
-
-    func receive(subscription: any Subscription) {
-        if begin(subscription) { subscription.request(.max(1)) } else { subscription.cancel() }
-    }
-
-    func receive(_ input: Input) -> Subscribers.Demand {
-        value = input
-        return .none
-    }
-
-    func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-        switch completion {
-        case .failure(let error): end(.failure(error))
-        case .finished: end(value.map(Result.success) ?? .failure(.unansweredSave))
-        }
+        if ending.values == .unconfirmed { saved.refreshFailure = subscription.memory.readError }
+        subscription.succeed(with: saved)
     }
 }
 

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Decides how a change is saved: events in, one step out at a time.
+/// Decides how a change is saved: events in, one action out at a time.
 ///
 /// 1. The differences from the base are sent, with the base's modId. When nothing differs nothing is sent. 2. 306:
 /// another client has changed the record. It is read, and the three versions are merged according to the policy; what
@@ -12,7 +12,7 @@ import NIOCore
 /// first attempt. With scripts it is never sent again, because it is unknown how far they ran. 6. After rows, a script
 /// or a merge the record is read again, because the answer does not hold its new values.
 struct SaveStateMachine {
-    enum Step: Equatable {
+    enum Action: Equatable {
         /// Read the record, for ``found(_:)``.
         case read
         /// Make the change anew on the record that was read last, for ``began(base:change:)``.
@@ -83,7 +83,7 @@ struct SaveStateMachine {
         /// The record is read so that the closure can change it.
         case readingBase
         case sending
-        /// The next step sends the same again.
+        /// The next action sends the same again.
         case waitingToSend
         case waitingToRead
         case waitingToReadBase
@@ -118,27 +118,27 @@ struct SaveStateMachine {
     // MARK: Start
 
     /// Starts a save whose change is made on the record that is read.
-    mutating func began() -> Step {
+    mutating func began() -> Action {
         state = .readingBase
         return .read
     }
 
-    /// Starts saving this change. Called again after each ``Step/edit``.
-    mutating func began(base: RecordImage, change: RecordChange) -> Step {
+    /// Starts saving this change. Called again after each ``Action/edit``.
+    mutating func began(base: RecordImage, change: RecordChange) -> Action {
         self.base = base
         self.change = change
         if change.isEmpty { return publish(Ending(outcome: .nothingDiffered, values: .base)) }
         return send()
     }
 
-    private mutating func send() -> Step {
+    private mutating func send() -> Action {
         state = .sending
         return .send(change, modId: base.modId)
     }
 
     // MARK: Answers to a write
 
-    mutating func sent(modId: Int) -> Step {
+    mutating func sent(modId: Int) -> Action {
         let ending = Ending(outcome: .written, values: .wanted, modId: modId, sent: change)
         guard settings.refreshes || settings.runsScripts || hasMerged || !change.rows.isEmpty else {
             return publish(ending)
@@ -155,7 +155,7 @@ struct SaveStateMachine {
         jitter: Double,
         now: NIODeadline,
         deadline: NIODeadline? = nil
-    ) -> Step {
+    ) -> Action {
         self.refusal = refusal
         switch refusal {
         case .passing:
@@ -185,17 +185,17 @@ struct SaveStateMachine {
         return now + pause <= min(end, deadline ?? end) ? pause : nil
     }
 
-    private mutating func compare() -> Step {
+    private mutating func compare() -> Action {
         state = .comparing
         return .read
     }
 
-    private mutating func compare(after pause: TimeAmount) -> Step {
+    private mutating func compare(after pause: TimeAmount) -> Action {
         state = .waitingToRead
         return .wait(pause)
     }
 
-    mutating func waited() -> Step {
+    mutating func waited() -> Action {
         switch state {
         case .waitingToSend: return send()
         case .waitingToReadBase: return began()
@@ -211,7 +211,7 @@ struct SaveStateMachine {
     /// - Parameters:
     ///   - jitter: a random number from `0..<1`.
     ///   - deadline: when the whole call has to be over; `nil` for no limit.
-    mutating func readFailedInPassing(jitter: Double, now: NIODeadline, deadline: NIODeadline? = nil) -> Step {
+    mutating func readFailedInPassing(jitter: Double, now: NIODeadline, deadline: NIODeadline? = nil) -> Action {
         let next: State
         switch state {
         case .comparing: next = .waitingToRead
@@ -225,7 +225,7 @@ struct SaveStateMachine {
         return .wait(pause)
     }
 
-    mutating func readFailed(isMissing: Bool) -> Step {
+    mutating func readFailed(isMissing: Bool) -> Action {
         switch state {
         case .refreshing(let ending):
             return publish(
@@ -241,7 +241,7 @@ struct SaveStateMachine {
         }
     }
 
-    mutating func found(_ theirs: RecordImage) -> Step {
+    mutating func found(_ theirs: RecordImage) -> Action {
         switch state {
         case .readingBase:
             return .edit
@@ -250,7 +250,7 @@ struct SaveStateMachine {
         default:
             break
         }
-        if unknownOutcomes > 0, let step = foundAfterUnknownOutcome(theirs) { return step }
+        if unknownOutcomes > 0, let action = foundAfterUnknownOutcome(theirs) { return action }
         let merge = ThreeWayMerge(base: base, change: change, theirs: theirs)
         conflict = conflict(in: merge)
         // 101, although record and rows are there unchanged: something else is missing, so report the server's error.
@@ -259,7 +259,7 @@ struct SaveStateMachine {
     }
 
     /// Returns what follows from an attempt that may have been carried out; `nil` when the record does not show it.
-    private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Step? {
+    private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Action? {
         switch WriteVerdict.ofChange(change, on: base, found: theirs) {
         case .carriedOut:
             return publish(Ending(outcome: .written, values: .read, modId: theirs.modId, sent: change))
@@ -274,7 +274,7 @@ struct SaveStateMachine {
         }
     }
 
-    private mutating func goOn(after merge: ThreeWayMerge) -> Step {
+    private mutating func goOn(after merge: ThreeWayMerge) -> Action {
         if !merge.isUndisturbed {
             let hasWishes = !merge.change.isEmpty || !merge.contested.isEmpty || !merge.rows.isEmpty
             switch settings.policy {
@@ -306,12 +306,12 @@ struct SaveStateMachine {
 
     // MARK: The end
 
-    private mutating func publish(_ ending: Ending) -> Step {
+    private mutating func publish(_ ending: Ending) -> Action {
         state = .over
         return .publish(ending)
     }
 
-    private mutating func fail(_ failure: Failure) -> Step {
+    private mutating func fail(_ failure: Failure) -> Action {
         state = .over
         return .fail(failure)
     }

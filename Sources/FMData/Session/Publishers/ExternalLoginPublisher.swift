@@ -17,7 +17,7 @@ extension SessionPool {
 }
 
 /// See ``SessionPool/logInExternally(_:welcome:)``.
-struct ExternalLoginPublisher: Publisher {
+struct ExternalLoginPublisher: ColdPublisher {
     typealias Output = SessionToken
     typealias Failure = FMRest.APIError
 
@@ -25,43 +25,36 @@ struct ExternalLoginPublisher: Publisher {
     let login: AnyPublisher<SessionToken, FMRest.APIError>
     let welcome: @Sendable () -> Tenure?
 
-    func receive<Downstream: Subscriber<SessionToken, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: VisitSubscription(self, downstream: subscriber))
+    /// Constant: what is needed when the login ends, also after the end of the subscription.
+    var memory: (pool: SessionPool, welcome: @Sendable () -> Tenure?) { (pool, welcome) }
+
+    func begin(_ subscription: VisitSubscription) {
+        guard let (id, exchange) = pool.beginVisit(subscription) else {
+            return subscription.finish(.failure(.sessionsShutDown))
+        }
+        // Cancelled meanwhile: nothing has been sent yet.
+        guard subscription.proceed(with: Visit(id: id, pool: pool)) else { return pool.visitFailed(id) }
+        exchange.start(login)
     }
 }
 
 /// The subscription of an external login. The pool calls it once, outside of its lock.
-final class VisitSubscription: ColdSubscription<ExternalLoginPublisher>, @unchecked Sendable {
-    // @unchecked: as the superclass.
-    private let pool: SessionPool
-    private let welcome: @Sendable () -> Tenure?
+typealias VisitSubscription = ColdSubscription<ExternalLoginPublisher>
 
-    override init(_ source: ExternalLoginPublisher, downstream: Downstream) {
-        pool = source.pool
-        welcome = source.welcome
-        super.init(source, downstream: downstream)
-    }
-
-    override func begin(_ source: ExternalLoginPublisher) {
-        guard let (id, exchange) = pool.beginVisit(self) else { return finish(.failure(.sessionsShutDown)) }
-        // Cancelled meanwhile: nothing has been sent yet.
-        guard proceed(with: Visit(id: id, pool: pool)) else { return pool.visitFailed(id) }
-        exchange.start(source.login)
-    }
-
+extension VisitSubscription {
     func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>) {
         let downstream = end()
         switch result {
         case .success(let token):
-            let tenure = downstream == nil ? nil : welcome()
-            if pool.adopt(token, isOwned: true, from: id, in: tenure) {
+            let tenure = downstream == nil ? nil : memory.welcome()
+            if memory.pool.adopt(token, isOwned: true, from: id, in: tenure) {
                 if let downstream { publishLast(token, to: downstream) }
             } else {
                 let error = tenure?.isOver == true ? FMRest.APIError.credentialsReplaced() : .sessionsShutDown
                 downstream?.receive(completion: .failure(error))
             }
         case .failure(let error):
-            pool.visitFailed(id)
+            memory.pool.visitFailed(id)
             downstream?.receive(completion: .failure(error))
         }
     }

@@ -19,7 +19,7 @@ extension SessionPool {
 }
 
 /// See ``SessionPool/lease(for:within:in:)``.
-struct LeasePublisher: Publisher {
+struct LeasePublisher: ColdPublisher {
     typealias Output = SessionLease
     typealias Failure = FMRest.APIError
 
@@ -28,43 +28,35 @@ struct LeasePublisher: Publisher {
     let clock: CallClock?
     let tenure: Tenure?
 
-    func receive<Downstream: Subscriber<SessionLease, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: LeaseSubscription(self, downstream: subscriber))
+    /// Constant: what the pool needs of a subscription, also after its end.
+    var memory: (pool: SessionPool, clock: CallClock?, tenure: Tenure?) { (pool, clock, tenure) }
+
+    func begin(_ subscription: LeaseSubscription) {
+        switch pool.request(purpose, subscription) {
+        case .granted(let lease):
+            subscription.grant(lease)
+        case .refused(let error):
+            subscription.refuse(error)
+        case .waiting(let id):
+            let place = PlaceInQueue(id: id, pool: pool)
+            // If the subscription was cancelled or answered meanwhile, leaving the queue is harmless.
+            if !subscription.proceed(with: place) { place.cancel() }
+        }
     }
 }
 
 /// A subscription that waits for a session. The pool calls it once, outside of its lock, to grant or refuse a lease.
-final class LeaseSubscription: ColdSubscription<LeasePublisher>, @unchecked Sendable {
-    // @unchecked: as the superclass.
-    private let pool: SessionPool
-    /// See ``SessionPool/lease(for:within:in:)``.
-    let clock: CallClock?
-    /// See ``SessionPool/lease(for:within:in:)``.
-    let tenure: Tenure?
+typealias LeaseSubscription = ColdSubscription<LeasePublisher>
 
-    override init(_ source: LeasePublisher, downstream: Downstream) {
-        pool = source.pool
-        clock = source.clock
-        tenure = source.tenure
-        super.init(source, downstream: downstream)
-    }
-
-    override func begin(_ source: LeasePublisher) {
-        switch pool.request(source.purpose, self) {
-        case .granted(let lease):
-            grant(lease)
-        case .refused(let error):
-            refuse(error)
-        case .waiting(let id):
-            let place = PlaceInQueue(id: id, pool: pool)
-            // If the subscription was cancelled or answered meanwhile, leaving the queue is harmless.
-            if !proceed(with: place) { place.cancel() }
-        }
-    }
+extension LeaseSubscription {
+    /// See ``SessionPool/lease(for:within:in:)``.
+    var clock: CallClock? { memory.clock }
+    /// See ``SessionPool/lease(for:within:in:)``.
+    var tenure: Tenure? { memory.tenure }
 
     func grant(_ lease: SessionLease) {
         let isWanted = succeed(with: lease)
-        if !isWanted { pool.release(lease, .unused) }
+        if !isWanted { memory.pool.release(lease, .unused) }
     }
 
     func refuse(_ error: FMRest.APIError) {

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 extension Publisher where Output == SessionLease, Failure == FMRest.APIError {
@@ -51,73 +50,44 @@ struct AttemptFailure: Error {
 }
 
 /// See ``AttemptWithLease/givingBack(to:as:)``.
-struct AttemptPublisher<Lease: Publisher, Attempt: Publisher>: Publisher
+struct AttemptPublisher<Lease: Publisher, Attempt: Publisher>: RelayPublisher
 where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Failure == FMRest.APIError {
     typealias Output = Attempt.Output
     typealias Failure = AttemptFailure
+    typealias UpstreamFailure = FMRest.APIError
 
     let lease: Lease
     let work: (SessionLease) -> Attempt
     let pool: SessionPool
     let outcome: (AttemptEnd, SessionLease) -> SessionOutcome
 
-    func receive<Downstream: Subscriber<Output, AttemptFailure>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    /// The lease while the attempt is under way.
+    var memory: SessionLease? { nil }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        lease.subscribe(LeaseReceiver(subscription, pool: pool))
     }
 
-    private final class Inner: RelaySubscription<AttemptPublisher>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass.
-        typealias Input = Output
-        typealias Failure = FMRest.APIError
+    func cancelled(_ subscription: ColdSubscription<Self>) {
+        let lease = subscription.withLock { $1.take() }
+        giveBack(lease, .cancelled(hasPublished: subscription.hasPublished))
+    }
 
-        private let pool: SessionPool
-        private let outcome: (AttemptEnd, SessionLease) -> SessionOutcome
-        /// The lease while the attempt is under way.
-        private var lease: SessionLease?
-
-        override init(_ source: AttemptPublisher, downstream: Downstream) {
-            pool = source.pool
-            outcome = source.outcome
-            super.init(source, downstream: downstream)
+    func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
+        guard let downstream = subscription.end() else { return }
+        let lease = subscription.withLock { $1.take() }
+        switch completion {
+        case .finished:
+            giveBack(lease, .finished)
+            downstream.receive(completion: .finished)
+        case .failure(let error):
+            giveBack(lease, .failed(error))
+            downstream.receive(completion: .failure(AttemptFailure(error: error, lease: lease)))
         }
+    }
 
-        override func begin(_ source: AttemptPublisher) {
-            source.lease.subscribe(LeaseReceiver(inner: self))
-        }
-
-        override func cancelled() {
-            let (lease, hasPublished) = lock.withLock { (self.lease.take(), self.hasPublished) }
-            giveBack(lease, .cancelled(hasPublished: hasPublished))
-        }
-
-        func receive(_ lease: SessionLease) {
-            if let work = take(lease) { work(lease).subscribe(self) } else { pool.release(lease, .unused) }
-        }
-
-        /// Stores the lease and returns the work to do with it; `nil` when the subscription has ended.
-        private func take(_ lease: SessionLease) -> ((SessionLease) -> Attempt)? {
-            lock.withLock {
-                if source != nil { self.lease = lease }
-                return source?.work
-            }
-        }
-
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            guard let downstream = end() else { return }
-            let lease = lock.withLock { self.lease.take() }
-            switch completion {
-            case .finished:
-                giveBack(lease, .finished)
-                downstream.receive(completion: .finished)
-            case .failure(let error):
-                giveBack(lease, .failed(error))
-                downstream.receive(completion: .failure(AttemptFailure(error: error, lease: lease)))
-            }
-        }
-
-        private func giveBack(_ lease: SessionLease?, _ end: AttemptEnd) {
-            if let lease { pool.release(lease, outcome(end, lease)) }
-        }
+    private func giveBack(_ lease: SessionLease?, _ end: AttemptEnd) {
+        if let lease { pool.release(lease, outcome(end, lease)) }
     }
 
     /// The subscriber of the lease.
@@ -125,26 +95,33 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
         typealias Input = SessionLease
         typealias Failure = FMRest.APIError
 
-        private let inner: Inner
+        private let attempt: ColdSubscription<AttemptPublisher>
+        private let pool: SessionPool
         private var hasLease = false
 
-        init(inner: Inner) {
-            self.inner = inner
+        init(_ attempt: ColdSubscription<AttemptPublisher>, pool: SessionPool) {
+            self.attempt = attempt
+            self.pool = pool
         }
 
         func receive(subscription: any Subscription) {
-            if inner.proceed(with: subscription) { subscription.request(.max(1)) } else { subscription.cancel() }
+            if attempt.proceed(with: subscription) { subscription.request(.max(1)) } else { subscription.cancel() }
         }
 
         func receive(_ lease: SessionLease) -> Subscribers.Demand {
             hasLease = true
-            inner.receive(lease)
+            let source = attempt.withLock { source, memory in
+                if source != nil { memory = lease }
+                return source
+            }
+            // Without a source, the subscription has ended.
+            if let source { source.work(lease).subscribe(attempt) } else { pool.release(lease, .unused) }
             return .none
         }
 
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
             // Once there is a lease, the attempt's completion is the completion.
-            if !hasLease { inner.receive(completion: completion) }
+            if !hasLease { attempt.receive(completion: completion) }
         }
     }
 }

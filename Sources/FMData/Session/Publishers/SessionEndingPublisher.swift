@@ -1,21 +1,15 @@
 import OpenCombine
 
 /// See ``SessionPool/logOut()`` and ``SessionPool/shutdown()``.
-struct SessionEndingPublisher: Publisher {
+struct SessionEndingPublisher: ColdPublisher {
     typealias Output = SessionEnd
     typealias Failure = Never
 
     let pool: SessionPool
     let kind: SessionPool.EndingKind
 
-    func receive<Downstream: Subscriber<SessionEnd, Never>>(subscriber: Downstream) {
-        subscriber.receive(subscription: SessionEndingSubscription(self, downstream: subscriber))
-    }
+    func begin(_ subscription: SessionEndingSubscription) { pool.end(kind, subscription) }
 }
 
 /// A subscription that waits for a logout or shutdown. The pool calls it once, outside of its lock.
-final class SessionEndingSubscription: ColdSubscription<SessionEndingPublisher>, @unchecked Sendable {
-    // @unchecked: as the superclass, to which it adds nothing.
-
-    override func begin(_ source: SessionEndingPublisher) { source.pool.end(source.kind, self) }
-}
+typealias SessionEndingSubscription = ColdSubscription<SessionEndingPublisher>

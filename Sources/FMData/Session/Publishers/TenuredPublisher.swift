@@ -1,9 +1,8 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// A call of a database as one account: the account at the time of the first demand. The work is created then. When the
 /// account's ``Tenure`` ends, the work is cancelled and the publisher fails.
-struct TenuredPublisher<Output>: Publisher {
+struct TenuredPublisher<Output>: InterruptedPublisher {
     typealias Failure = FMRest.APIError
 
     /// The work, and the error that it fails with when its tenure ends.
@@ -15,42 +14,50 @@ struct TenuredPublisher<Output>: Publisher {
     let tenure: () -> Tenure
     let makeWork: (Tenure) -> Work
 
-    func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    struct Memory {
+        var place: (tenure: Tenure, number: Int)?
+        var error: () -> FMRest.APIError = { .credentialsReplaced() }
     }
 
-    private final class Inner: RelaySubscription<TenuredPublisher>, Subscriber, TenuredCall, @unchecked Sendable {
-        // @unchecked: as the superclass; `error` is set before the tenure knows the call.
-        typealias Input = Output
-        typealias Failure = FMRest.APIError
+    var memory: Memory { Memory() }
 
-        private var place: (tenure: Tenure, number: Int)?
-        private var error: () -> FMRest.APIError = { .credentialsReplaced() }
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let tenure = tenure()
+        let work = makeWork(tenure)
+        // Set before the tenure knows the call.
+        subscription.withLock { _, memory in memory.error = work.error }
+        guard let number = tenure.enter(subscription) else { return subscription.finish(.failure(work.error())) }
+        subscription.withLock { _, memory in memory.place = (tenure, number) }
+        // The call may have been cancelled or interrupted before it had a `place`.
+        guard subscription.isRunning else { return leave(subscription) }
+        work.publisher.subscribe(subscription)
+    }
 
-        override func begin(_ source: TenuredPublisher) {
-            let tenure = source.tenure()
-            let work = source.makeWork(tenure)
-            error = work.error
-            guard let number = tenure.enter(self) else { return finish(.failure(error())) }
-            lock.withLock { place = (tenure, number) }
-            // The call may have been cancelled or interrupted before it had a `place`.
-            guard isRunning else { return leave() }
-            work.publisher.subscribe(self)
-        }
+    func cancelled(_ subscription: ColdSubscription<Self>) { leave(subscription) }
 
-        override func cancelled() { leave() }
+    func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
+        leave(subscription)
+        subscription.finish(completion)
+    }
 
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            leave()
-            finish(completion)
-        }
+    static func interruption(_ memory: Memory) -> () -> FMRest.APIError { memory.error }
 
-        func tenureEnded() { interrupt(with: .failure(error())) }
+    private func leave(_ subscription: ColdSubscription<Self>) {
+        guard let place = subscription.withLock({ $1.place.take() }) else { return }
+        place.tenure.leave(place.number)
+    }
+}
 
-        private func leave() {
-            guard let place = lock.withLock({ self.place.take() }) else { return }
-            place.tenure.leave(place.number)
-        }
+/// A publisher that fails when its tenure ends.
+protocol InterruptedPublisher: RelayPublisher {
+    /// Makes the failure.
+    static func interruption(_ memory: Memory) -> () -> Failure
+}
+
+extension ColdSubscription: TenuredCall where Source: InterruptedPublisher {
+    func tenureEnded() {
+        let failure = withLock { _, memory in Source.interruption(memory) }
+        interrupt(with: .failure(failure()))
     }
 }
 
@@ -95,7 +102,7 @@ extension Publisher where Failure == FMRest.APIError {
 }
 
 /// See ``Publisher/read(in:mayHaveWritten:)``.
-struct TenuredValues<Upstream: Publisher>: Publisher where Upstream.Failure == FMRest.APIError {
+struct TenuredValues<Upstream: Publisher>: RelayPublisher where Upstream.Failure == FMRest.APIError {
     typealias Output = Upstream.Output
     typealias Failure = FMRest.APIError
 
@@ -103,36 +110,17 @@ struct TenuredValues<Upstream: Publisher>: Publisher where Upstream.Failure == F
     let tenure: () -> Tenure
     let mayHaveWritten: Bool
 
-    func receive<Downstream: Subscriber<Output, FMRest.APIError>>(subscriber: Downstream) {
-        subscriber.receive(subscription: Inner(self, downstream: subscriber))
+    /// The tenure is set before values arrive.
+    var memory: (tenure: Tenure?, mayHaveWritten: Bool) { (nil, mayHaveWritten) }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        subscription.memory.tenure = tenure()
+        upstream.subscribe(subscription)
     }
 
-    private final class Inner: RelaySubscription<TenuredValues>, Subscriber, @unchecked Sendable {
-        // @unchecked: as the superclass; `tenure` is set before values arrive.
-        typealias Input = Output
-        typealias Failure = FMRest.APIError
-
-        private let mayHaveWritten: Bool
-        private var tenure: Tenure?
-
-        override init(_ source: TenuredValues, downstream: Downstream) {
-            mayHaveWritten = source.mayHaveWritten
-            super.init(source, downstream: downstream)
-        }
-
-        override func begin(_ source: TenuredValues) {
-            tenure = source.tenure()
-            source.upstream.subscribe(self)
-        }
-
-        override func receive(_ input: Output) -> Subscribers.Demand {
-            guard tenure?.isOver == true else { return super.receive(input) }
-            let error = FMRest.APIError.credentialsReplaced(outcomeIsUnknown: mayHaveWritten)
-            end(cancelling: true)?.receive(completion: .failure(error))
-            return .none
-        }
-
-        func receive(completion: Subscribers.Completion<FMRest.APIError>) { finish(completion) }
+    static func refusal(_ subscription: ColdSubscription<Self>) -> FMRest.APIError? {
+        guard subscription.memory.tenure?.isOver == true else { return nil }
+        return .credentialsReplaced(outcomeIsUnknown: subscription.memory.mayHaveWritten)
     }
 }
 

@@ -184,7 +184,7 @@ import Testing
     private func watch(_ shown: PublishedState<[DataAPI.ModelDrift]>) throws -> ModelWatch {
         var config = DataAPI.Config()
         config.reportsModelDrift = true
-        return try #require(ModelWatch("D", config, shown: shown, willChange: ObservableObjectPublisher()))
+        return try #require(ModelWatch("D", config, shown: shown, willChange: SelfGuarded(ObservableObjectPublisher())))
     }
 
     @Test func whoIsToldMayReadMoreAtOnce() throws {

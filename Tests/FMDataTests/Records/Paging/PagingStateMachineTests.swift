@@ -5,24 +5,23 @@ import Testing
 
 @testable import FMData
 
-/// Events in, steps out: when a page is asked for, how large it is, and what of it is published.
+/// Events in, actions out: when a page is asked for, how large it is, and what of it is published.
 @Suite struct PagingStateMachineTests {
-    private typealias Step = PagingStateMachine.Step
+    private typealias Action = PagingStateMachine.Action
 
-    private func steps(_ machine: inout PagingStateMachine) -> [Step] {
-        var steps: [Step] = []
-        while true {
-            let step = machine.next()
-            if step == .rest { return steps }
-            steps.append(step)
-        }
+    private func actions(_ machine: inout PagingStateMachine) -> [Action] {
+        var actions: [Action] = []
+        while let action = machine.next() { actions.append(action) }
+        return actions
     }
 
     private func machine(_ size: PageSize = PageSize(fixed: 10)) -> PagingStateMachine {
         PagingStateMachine(OffsetPaging(), size: size)
     }
 
-    private func ask(_ offset: Int, _ limit: Int) -> Step { .ask(.init(part: .records(offset: offset), limit: limit)) }
+    private func ask(_ offset: Int, _ limit: Int) -> Action {
+        .ask(.init(part: .records(offset: offset), limit: limit))
+    }
 
     private func answer(_ ids: ClosedRange<Int>, of count: Int = 25) -> PageAnswer {
         PageAnswer(ids: Array(ids), foundCount: count)
@@ -35,57 +34,57 @@ import Testing
 
     @Test func nothingIsAskedBeforeDemand() {
         var machine = machine()
-        expectNoDifference(steps(&machine), [])
+        expectNoDifference(actions(&machine), [])
     }
 
     @Test func eachPageIsAskedForWhenItIsWanted() {
         var machine = machine()
         machine.requested(.max(1))
-        expectNoDifference(steps(&machine), [ask(1, 10)])
+        expectNoDifference(actions(&machine), [ask(1, 10)])
         machine.requested(.max(1))
-        expectNoDifference(steps(&machine), [])
+        expectNoDifference(actions(&machine), [])
         receive(answer(1...10), &machine)
         expectNoDifference(
-            steps(&machine),
+            actions(&machine),
             [
                 .publish(rows: Array(0..<10), .init(delivered: 10, total: 25)), ask(10, 11),
             ]
         )
         receive(answer(10...20), &machine)
-        expectNoDifference(steps(&machine), [.publish(rows: Array(1...10), .init(delivered: 20, total: 25))])
+        expectNoDifference(actions(&machine), [.publish(rows: Array(1...10), .init(delivered: 20, total: 25))])
         machine.requested(.unlimited)
-        expectNoDifference(steps(&machine), [ask(20, 11)])
+        expectNoDifference(actions(&machine), [ask(20, 11)])
         receive(answer(20...25), &machine)
         expectNoDifference(
-            steps(&machine),
+            actions(&machine),
             [
                 .publish(rows: Array(1...5), .init(delivered: 25, total: 25)), .end(.finished),
             ]
         )
         machine.requested(.unlimited)
-        expectNoDifference(steps(&machine), [])
+        expectNoDifference(actions(&machine), [])
     }
 
     @Test func anEmptySetIsOnePageWithoutRecords() {
         var machine = machine()
         machine.requested(.max(1))
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(PageAnswer(foundCount: 0), &machine)
-        expectNoDifference(steps(&machine), [.publish(rows: [], .init(delivered: 0, total: 0)), .end(.finished)])
+        expectNoDifference(actions(&machine), [.publish(rows: [], .init(delivered: 0, total: 0)), .end(.finished)])
     }
 
     @Test func aStepBackIsNoPageAndItsFindingGoesWithTheNext() {
         var machine = machine()
         machine.requested(.max(2))
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(answer(1...10), &machine)
-        _ = steps(&machine)
+        _ = actions(&machine)
         // Row 3 was deleted.
         receive(answer(11...21, of: 24), &machine)
-        expectNoDifference(steps(&machine), [ask(8, 11)])
+        expectNoDifference(actions(&machine), [ask(8, 11)])
         receive(answer(9...19, of: 24), &machine)
         expectNoDifference(
-            steps(&machine),
+            actions(&machine),
             [
                 .publish(
                     rows: Array(2...10),
@@ -98,18 +97,18 @@ import Testing
     @Test func whatIsFoundAtTheEndIsAPageOfItsOwn() {
         var machine = machine()
         machine.requested(.unlimited)
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(answer(1...10), &machine)
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(PageAnswer(foundCount: 0), &machine)
-        expectNoDifference(steps(&machine), [ask(8, 11)])
+        expectNoDifference(actions(&machine), [ask(8, 11)])
         receive(PageAnswer(foundCount: 0), &machine)
-        expectNoDifference(steps(&machine), [ask(2, 11)])
+        expectNoDifference(actions(&machine), [ask(2, 11)])
         receive(PageAnswer(foundCount: 0), &machine)
-        expectNoDifference(steps(&machine), [ask(1, 11)])
+        expectNoDifference(actions(&machine), [ask(1, 11)])
         receive(PageAnswer(foundCount: 0), &machine)
         expectNoDifference(
-            steps(&machine),
+            actions(&machine),
             [
                 .publish(
                     rows: [],
@@ -124,38 +123,38 @@ import Testing
     @Test func aPageSaysHowManyRecordsTheTableHas() {
         var machine = machine()
         machine.requested(.unlimited)
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(PageAnswer(ids: Array(1...10), foundCount: 25, tableCount: 70), &machine)
         expectNoDifference(
-            steps(&machine).first,
+            actions(&machine).first,
             .publish(rows: Array(0..<10), .init(delivered: 10, total: 25, tableCount: 70))
         )
         receive(PageAnswer(ids: Array(10...20), foundCount: 25, tableCount: 69), &machine)
         expectNoDifference(
-            steps(&machine).first,
+            actions(&machine).first,
             .publish(rows: Array(1...10), .init(delivered: 20, total: 25, tableCount: 69))
         )
         receive(PageAnswer(ids: Array(20...25)), &machine)
-        expectNoDifference(steps(&machine).first, .publish(rows: Array(1...5), .init(delivered: 25, total: 25)))
+        expectNoDifference(actions(&machine).first, .publish(rows: Array(1...5), .init(delivered: 25, total: 25)))
     }
 
     @Test func aFailureEndsIt() {
         var machine = machine(PageSize())
         machine.requested(.unlimited)
-        _ = steps(&machine)
+        _ = actions(&machine)
         machine.failed(isTooMuch: false)
-        expectNoDifference(steps(&machine), [.end(.failed)])
-        expectNoDifference(steps(&machine), [])
+        expectNoDifference(actions(&machine), [.end(.failed)])
+        expectNoDifference(actions(&machine), [])
     }
 
     @Test func whatIsImpossibleEndsIt() {
         var machine = PagingStateMachine(WindowPaging(), size: PageSize())
         machine.requested(.unlimited)
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(PageAnswer(ids: [1], foundCount: 3), &machine)
-        _ = steps(&machine)
+        _ = actions(&machine)
         receive(PageAnswer(ids: [1], keys: [.text("A")], foundCount: 3), &machine)
-        expectNoDifference(steps(&machine), [.end(.impossible(.serialNotWhole))])
+        expectNoDifference(actions(&machine), [.end(.impossible(.serialNotWhole))])
     }
 
     @Test func aPageThatIsTooMuchIsAskedForAgainAtHalfTheSizeDownToTheSmallest() {
@@ -167,26 +166,26 @@ import Testing
             machine.failed(isTooMuch: true)
         }
         expectNoDifference(limits, [100, 50, 25, 12, 10])
-        expectNoDifference(steps(&machine), [])
+        expectNoDifference(actions(&machine), [])
     }
 
     @Test func aSizeOfTheCallersIsNotChanged() {
         var machine = machine(PageSize(fixed: 500))
         machine.requested(.unlimited)
-        expectNoDifference(steps(&machine), [ask(1, 500)])
+        expectNoDifference(actions(&machine), [ask(1, 500)])
         machine.failed(isTooMuch: true)
-        expectNoDifference(steps(&machine), [.end(.failed)])
+        expectNoDifference(actions(&machine), [.end(.failed)])
     }
 
     @Test func recordsByIDAreAskedForInSmallerChunks() {
         var machine = PagingStateMachine(IDPaging(), size: PageSize(current: 1_000))
         machine.requested(.unlimited)
-        _ = steps(&machine)
+        _ = actions(&machine)
         let keys = (1...80).map { PageKey.number(FMNumber($0)) }
         receive(PageAnswer(ids: Array(1...80), keys: keys, foundCount: 80), &machine)
-        expectNoDifference(steps(&machine), [.ask(.init(part: .having(Array(keys.prefix(50))), limit: 50))])
+        expectNoDifference(actions(&machine), [.ask(.init(part: .having(Array(keys.prefix(50))), limit: 50))])
         machine.failed(isTooMuch: true)
-        expectNoDifference(steps(&machine), [.ask(.init(part: .having(Array(keys.prefix(25))), limit: 25))])
+        expectNoDifference(actions(&machine), [.ask(.init(part: .having(Array(keys.prefix(25))), limit: 25))])
         // The server may send them in any order.
         receive(PageAnswer(ids: (1...25).reversed(), foundCount: 25), &machine)
         expectNoDifference(
@@ -199,8 +198,8 @@ import Testing
         var machine = machine()
         receive(answer(1...10), &machine)
         machine.failed(isTooMuch: false)
-        expectNoDifference(steps(&machine), [])
+        expectNoDifference(actions(&machine), [])
         machine.requested(.max(1))
-        expectNoDifference(steps(&machine), [ask(1, 10)])
+        expectNoDifference(actions(&machine), [ask(1, 10)])
     }
 }

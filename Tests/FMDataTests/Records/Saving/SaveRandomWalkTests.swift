@@ -142,7 +142,7 @@ import Testing
             _ modId: Int,
             isOverwriting: Bool,
             _ machine: inout SaveStateMachine
-        ) -> SaveStateMachine.Step {
+        ) -> SaveStateMachine.Action {
             carryOutLate()
             switch Int.random(in: 0..<8, using: &chance) {
             case 0:

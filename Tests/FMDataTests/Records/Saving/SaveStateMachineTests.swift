@@ -6,7 +6,7 @@ import Testing
 
 /// Answers and failures in, steps out.
 @Suite struct SaveStateMachineTests {
-    private typealias Step = SaveStateMachine.Step
+    private typealias Action = SaveStateMachine.Action
     private typealias Ending = SaveStateMachine.Ending
 
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
@@ -24,7 +24,7 @@ import Testing
         RecordImage(modId, fields)
     }
 
-    private func written(_ values: Ending.Values, _ modId: Int, _ sent: RecordChange) -> Step {
+    private func written(_ values: Ending.Values, _ modId: Int, _ sent: RecordChange) -> Action {
         .publish(Ending(outcome: .written, values: values, modId: modId, sent: sent))
     }
 
@@ -79,14 +79,14 @@ import Testing
 
     // MARK: 306
 
-    private func conflict(_ fields: [DataAPI.FieldConflict]) -> Step {
+    private func conflict(_ fields: [DataAPI.FieldConflict]) -> Action {
         .fail(.conflict(DataAPI.SaveConflict(.changedByOther, recordId: 17, fields: fields)))
     }
 
     private let both = DataAPI.FieldConflict(field: "a", row: nil, base: 1, mine: 2, theirs: 3, isContested: true)
     private let other = DataAPI.FieldConflict(field: "b", row: nil, base: 1, mine: 1, theirs: 7, isContested: false)
 
-    private func refused(_ policy: DataAPI.ConflictPolicy, found theirs: RecordImage) -> (SaveStateMachine, Step) {
+    private func refused(_ policy: DataAPI.ConflictPolicy, found theirs: RecordImage) -> (SaveStateMachine, Action) {
         var save = machine { $0.policy = policy }
         _ = save.began(base: base, change: change)
         expectNoDifference(save.refused(.modIdMismatch, jitter: 0, now: Self.start), .read)
@@ -207,7 +207,7 @@ import Testing
     @Test func aRowThatIsMissingIsAConflict() {
         let base = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1])])
         let change = RecordChange(fields: ["a": 2], rows: [.edit(7, ["x": 2])])
-        func found(_ policy: DataAPI.ConflictPolicy) -> Step {
+        func found(_ policy: DataAPI.ConflictPolicy) -> Action {
             var save = machine { $0.policy = policy }
             _ = save.began(base: base, change: change)
             _ = save.refused(.recordMissing, jitter: 0, now: Self.start)
@@ -283,7 +283,7 @@ import Testing
         on base: RecordImage,
         found theirs: RecordImage,
         _ configure: (inout SaveStateMachine.Settings) -> Void = { _ in }
-    ) -> (SaveStateMachine, Step) {
+    ) -> (SaveStateMachine, Action) {
         var save = machine(configure)
         _ = save.began(base: base, change: change)
         expectNoDifference(save.refused(.unknownOutcome, jitter: 0, now: Self.start), .read)

@@ -52,7 +52,7 @@ extension DataAPI {
         /// What the query is doing: publishes the status at subscription, then every change. Never finishes.
         /// Subscribing causes no poll. Values arrive on the main actor for subscribers that subscribe there, for others
         /// on the thread that made the change.
-        public var status: AnyPublisher<LiveStatus, Never> { run.status.whereSubscribed() }
+        public var status: AnyPublisher<LiveStatus, Never> { run.status.object.whereSubscribed() }
     }
 }
 
@@ -81,12 +81,11 @@ extension DataAPI.RecordSource {
 }
 
 /// Holds the poller of the only subscription that may exist at a time.
-private final class CopyRun<R: RecordFields>: @unchecked Sendable {
-    // @unchecked: all properties are immutable; those with changing contents have their own lock.
+private final class CopyRun<R: RecordFields>: Sendable {
     let found: DataAPI.FoundSet<R>
     let keeper: DataAPI.CopyKeeper
     let options: DataAPI.LiveOptions
-    let status = CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle)
+    let status = SelfGuarded(CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle))
     private let current = NIOLockedValueBox<CopyPoller<R>?>(nil)
 
     init(found: DataAPI.FoundSet<R>, keeper: DataAPI.CopyKeeper, options: DataAPI.LiveOptions) {
@@ -101,7 +100,7 @@ private final class CopyRun<R: RecordFields>: @unchecked Sendable {
     func begin() -> CopyPoller<R>? {
         let poller: CopyPoller<R>? = current.withLockedValue { current in
             guard current?.hasEnded != false else { return nil }
-            let poller = CopyPoller(found, keeper, options, status)
+            let poller = CopyPoller(found, keeper, options, status.object)
             current = poller
             return poller
         }
@@ -127,8 +126,7 @@ private struct CopyNews<R: RecordFields>: Publisher {
     }
 }
 
-private final class CopySubscription<R: RecordFields>: Subscription, @unchecked Sendable {
-    // @unchecked: `state` has a lock of its own.
+private final class CopySubscription<R: RecordFields>: Subscription, Sendable {
     private enum State {
         /// There was no demand yet.
         case ready(CopyPoller<R>.Downstream)
@@ -137,16 +135,16 @@ private final class CopySubscription<R: RecordFields>: Subscription, @unchecked 
     }
 
     private let run: CopyRun<R>
-    private let state: NIOLockedValueBox<State>
+    private let state: Guarded<State>
 
     init(_ run: CopyRun<R>, _ downstream: CopyPoller<R>.Downstream) {
         self.run = run
-        state = NIOLockedValueBox(.ready(downstream))
+        state = Guarded(.ready(downstream))
     }
 
     func request(_ demand: Subscribers.Demand) {
         guard demand > .none else { return }
-        let (poller, new): (CopyPoller<R>?, CopyPoller<R>.Downstream?) = state.withLockedValue { state in
+        let (poller, new): (CopyPoller<R>?, CopyPoller<R>.Downstream?) = state.withLock { state in
             switch state {
             case .ready(let downstream):
                 let poller = run.begin()
@@ -170,7 +168,7 @@ private final class CopySubscription<R: RecordFields>: Subscription, @unchecked 
     }
 
     func cancel() {
-        let last = state.withLockedValue { state in
+        let last = state.withLock { state in
             defer { state = .ended }
             return state
         }

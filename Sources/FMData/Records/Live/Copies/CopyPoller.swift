@@ -360,7 +360,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     override func fail() { deliver() }
 
-    private enum Step {
+    private enum Action {
         case news(Downstream, News)
         case failure(Downstream, FMRest.APIError, left: Any?)
         case rest
@@ -370,7 +370,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private func deliver() {
         guard lock.withLock({ deliverer.start() }) else { return }
         while true {
-            switch lock.withLock({ lockedStep() }) {
+            switch lock.withLock({ lockedAction() }) {
             case .news(let subscriber, let news):
                 let more = subscriber.receive(TenuredNews(news: news.event, tenure: news.tenure))
                 if more > .none { lock.withLock { demand += more } }
@@ -383,7 +383,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    private func lockedStep() -> Step {
+    private func lockedAction() -> Action {
         if let subscriber, demand > .none, let news = pending.popFirst() {
             demand -= 1
             return .news(subscriber, news)
