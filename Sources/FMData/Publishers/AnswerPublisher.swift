@@ -18,7 +18,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         subscriber.receive(subscription: Inner(self, downstream: subscriber))
     }
 
-    private final class Inner: ColdSubscription<AnswerPublisher>, Subscriber, @unchecked Sendable {
+    private final class Inner: ColdSubscription<AnswerPublisher>, ResponseReceiver, @unchecked Sendable {
         // @unchecked: as the superclass; only the exchange uses collector and status, with one call after the other.
         typealias Input = HTTPResponsePart
         typealias Failure = HTTPClientError
@@ -39,8 +39,13 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
 
         override func begin(_ answer: AnswerPublisher) {
             do {
-                let exchange = try answer.server.httpRequest(for: answer.request, token: answer.token)
-                answer.server.client.parts(exchange).subscribe(self)
+                let request = answer.request
+                answer.server.send(
+                    try answer.server.httpRequest(for: request, token: answer.token),
+                    in: request.context,
+                    below: answer.server.root(of: request),
+                    to: self
+                ) { request.facts }
             } catch {
                 // Nothing was sent, so nothing is logged.
                 finish(.failure(answer.server.error(error, about: answer.request)))
@@ -66,10 +71,10 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             return .none
         }
 
-        func receive(completion: Subscribers.Completion<HTTPClientError>) {
+        func ended(_ error: (any Error)?) {
             guard let downstream = end() else { return }
             do {
-                if case .failure(let error) = completion { throw error }
+                if let error { throw error }
                 var response = try collector.response()
                 response.nameScripts(answer.request.scripts)
                 log?.finished(httpStatus: httpStatus)

@@ -92,13 +92,13 @@ extension ContainerOpening {
                     exchange = (request, response)
                     log = request.log
                 }
-                response.start(httpRequest, by: opening.server.client)
+                response.start(request, httpRequest)
             } catch {
                 fail(error)
             }
         }
 
-        private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
+        private func answered(_ result: Result<HTTPResponseHead, any Error>) {
             let log = takeLog()
             guard let (request, response) = lock.withLock({ exchange.take() }) else { return }
             switch result {

@@ -5,14 +5,14 @@ import OpenCombine
 
 /// One HTTP exchange whose body stays unread until its head has been checked. Then the body is passed on under the
 /// receiver's demand, or dropped.
-final class HeldResponse: Subscriber, @unchecked Sendable {
+final class HeldResponse: ResponseReceiver, @unchecked Sendable {
     typealias Input = HTTPResponsePart
     typealias Failure = HTTPClientError
 
     /// Receives the body. Called by one thread at a time.
     protocol BodyReceiver: AnyObject, Sendable {
         func receive(_ bytes: ByteBuffer) -> Subscribers.Demand
-        func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>)
+        func bodyEnded(_ completion: Subscribers.Completion<any Error>)
     }
 
     private enum State {
@@ -22,7 +22,7 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         case awaitingHead((any Subscription)?)
         /// The completion is set if the exchange has ended already (an empty body, or a failure).
         /// → `passing`, `dropping`, `over`
-        case held(any Subscription, Subscribers.Completion<HTTPClientError>?)
+        case held(any Subscription, Subscribers.Completion<any Error>?)
         /// → `over`
         case passing(any Subscription, to: any BodyReceiver)
         /// → `over`
@@ -36,25 +36,26 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
     // `lock` guards `state` and `report`, which makes this class Sendable.
     private let lock = NIOLock()
     private var state = State.new
-    private var report: (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)?
+    private var report: (@Sendable (Result<HTTPResponseHead, any Error>) -> Void)?
 
     /// `report` is called once, unless the exchange is cancelled before.
-    init(report: @escaping @Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void) {
+    init(report: @escaping @Sendable (Result<HTTPResponseHead, any Error>) -> Void) {
         self.report = report
     }
 
-    func start(_ request: HTTPRequest, by client: HTTPClient) {
+    /// Sends the request, unless it was cancelled before.
+    func start(_ request: ContainerRequest, _ http: HTTPRequest) {
         let isNew = lock.withLock {
             guard case .new = state else { return false }
             state = .awaitingHead(nil)
             return true
         }
-        if isNew { client.parts(request).subscribe(self) }
+        if isNew { request.send(http, to: self) }
     }
 
     /// Passes the body on. No bytes arrive before the receiver asks for them, but the completion may arrive at once.
     func pass(to receiver: any BodyReceiver) {
-        let completion: Subscribers.Completion<HTTPClientError>? = lock.withLock {
+        let completion: Subscribers.Completion<any Error>? = lock.withLock {
             guard case .held(let subscription, let completion) = state else { return nil }
             state = completion == nil ? .passing(subscription, to: receiver) : .over
             return completion
@@ -152,7 +153,8 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         }
     }
 
-    func receive(completion: Subscribers.Completion<HTTPClientError>) {
+    func ended(_ error: (any Error)?) {
+        let completion: Subscribers.Completion<any Error> = error.map { .failure($0) } ?? .finished
         let last = lock.withLock {
             defer {
                 if case .held(let subscription, _) = state {
@@ -173,13 +175,13 @@ final class HeldResponse: Subscriber, @unchecked Sendable {
         }
     }
 
-    private func lockedHold() -> (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)? {
+    private func lockedHold() -> (@Sendable (Result<HTTPResponseHead, any Error>) -> Void)? {
         guard case .awaitingHead(let subscription?) = state else { return nil }
         state = .held(subscription, nil)
         return lockedReport()
     }
 
-    private func lockedReport() -> (@Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void)? {
+    private func lockedReport() -> (@Sendable (Result<HTTPResponseHead, any Error>) -> Void)? {
         defer { report = nil }
         return report
     }
