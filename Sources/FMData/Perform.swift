@@ -1,5 +1,4 @@
 import FMHTTP
-import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
@@ -39,6 +38,11 @@ extension DataAPI.Database {
         publishesOneValue: Bool = false,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
+        let observed = server.observing(calls, makeRequest) { calls, makeRequest in
+            DataAPI.Database(self, calls: calls)
+                .perform(makeRequest, publishesOneValue: publishesOneValue, exchange: exchange)
+        }
+        if let observed { return observed }
         let call = TenuredPublisher<Value>(tenure: { self.tenure }) { tenure in
             do {
                 return self.work(on: try makeRequest(), in: tenure, publishesOneValue, exchange)
@@ -58,12 +62,12 @@ extension DataAPI.Database {
         _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> TenuredPublisher<Value>.Work {
         let call = calls.ofOneCall(in: tenure)
-        // Whether the request was sent; not tracked for reads, whose outcome is never in doubt.
-        let writing = request.isSafeToRepeat ? nil : NIOLockedValueBox(false)
+        // Counted for writes, whose outcome may be in doubt, and for middleware.
+        let attempts = request.isSafeToRepeat && !server.hasHooks(call) ? nil : AttemptCount()
         let shared = sharing(
             self.answer(to: request, call) { token in
-                writing?.withLockedValue { $0 = true }
                 var next = call.next(at: self.server.time.now())
+                next.attempt = attempts?.next() ?? 1
                 next.models = self.models.map { ModelSight(watch: $0, tenure: tenure) }
                 guard let meter = call.options.pollMeter else { return exchange(request.within(next), token) }
                 return meter.measured { written in
@@ -76,8 +80,8 @@ extension DataAPI.Database {
             in: tenure
         )
         return .init(publisher: shared) {
-            let wasSent = writing?.withLockedValue { $0 } ?? false
-            return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: wasSent), call)
+            let isInDoubt = !request.isSafeToRepeat && attempts?.value != 0
+            return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: isInDoubt), call)
         }
     }
 
@@ -243,10 +247,19 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        deferred(makeRequest) { request in
-            let call = self.calls.ofOneCall
-            return self.retrying(request, in: call) { self.exchange(request.within(call.next(at: self.time.now()))) }
+        let observed = observing(calls, makeRequest) { calls, makeRequest in
+            DataAPI.Server(self, calls: calls).perform(makeRequest)
         }
+        return observed
+            ?? deferred(makeRequest) { request in
+                let call = self.calls.ofOneCall
+                let attempts = self.hasHooks(call) ? AttemptCount() : nil
+                return self.retrying(request, in: call) {
+                    var next = call.next(at: self.time.now())
+                    next.attempt = attempts?.next() ?? 1
+                    return self.exchange(request.within(next))
+                }
+            }
     }
 
     /// One attempt: the answer is read while it arrives.
@@ -263,7 +276,12 @@ extension DataAPI.Server {
         token: SessionToken? = nil
     ) -> AnyPublisher<HTTPResponsePart, FMRest.APIError> {
         do {
-            return client.parts(try httpRequest(for: request, token: token))
+            let http = try httpRequest(for: request, token: token)
+            guard let chain = chain(of: request.context) else {
+                return client.parts(http).mapError { error in self.error(error, about: request) }.eraseToAnyPublisher()
+            }
+            return chain.parts(DataAPI.OutgoingRequest(request.facts, as: http, below: root(of: request)))
+                .map(\.part)
                 .mapError { error in self.error(error, about: request) }
                 .eraseToAnyPublisher()
         } catch {

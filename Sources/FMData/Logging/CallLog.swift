@@ -144,7 +144,8 @@ extension DataAPIPath {
         return segments.count == 3 ? "login" : "logout"
     }
 
-    fileprivate var database: String? { segments[0] == "databases" ? segments[safe: 1] : nil }
+    /// The database in `/databases/{database}/…`.
+    var database: String? { segments[0] == "databases" ? segments[safe: 1] : nil }
 }
 
 extension [String] {

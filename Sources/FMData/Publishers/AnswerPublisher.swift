@@ -34,8 +34,12 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
 
     func begin(_ subscription: ColdSubscription<Self>) {
         do {
-            let exchange = try server.httpRequest(for: request, token: token)
-            server.client.parts(exchange).subscribe(Parts(subscription: subscription))
+            server.send(
+                try server.httpRequest(for: request, token: token),
+                in: request.context,
+                below: server.root(of: request),
+                to: Parts(subscription: subscription)
+            ) { request.facts }
         } catch {
             // Nothing was sent, so nothing is logged.
             subscription.finish(.failure(server.error(error, about: request)))
@@ -45,7 +49,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
     func cancelled(_ subscription: ColdSubscription<Self>) { subscription.memory.log?.cancelled() }
 
     /// The subscriber of the exchange.
-    private struct Parts: Subscriber {
+    private struct Parts: ResponseReceiver {
         typealias Input = HTTPResponsePart
         typealias Failure = HTTPClientError
 
@@ -69,11 +73,11 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
             return .none
         }
 
-        func receive(completion: Subscribers.Completion<HTTPClientError>) {
+        func ended(_ error: (any Error)?) {
             guard let downstream = subscription.end() else { return }
             let memory = subscription.memory
             do {
-                if case .failure(let error) = completion { throw error }
+                if let error { throw error }
                 var response = try memory.collector.response()
                 response.nameScripts(memory.answer.request.scripts)
                 memory.log?.finished(httpStatus: memory.httpStatus)

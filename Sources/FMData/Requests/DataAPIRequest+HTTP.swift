@@ -41,9 +41,14 @@ extension DataAPI.Server {
 
     /// Path and query of a request, percent-encoded.
     func target<Response>(of request: DataAPIRequest<Response>) throws(FMRest.APIError) -> String {
+        try root(of: request) + request.encodedTarget()
+    }
+
+    /// The first part of a request's path: `/fmi/data/vLatest`, or nothing.
+    func root<Response>(of request: DataAPIRequest<Response>) -> String {
         switch request.root {
-        case .dataAPI: try apiRoot + request.encodedTarget()
-        case .host: try request.encodedTarget()
+        case .dataAPI: apiRoot
+        case .host: ""
         }
     }
 }

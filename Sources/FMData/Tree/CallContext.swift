@@ -40,6 +40,14 @@ struct CallContext: Sendable {
         return context
     }
 
+    /// The same call, whose attempts go through these steps as well, and which nothing else observes.
+    func observed(through middleware: [DataAPI.Middleware] = []) -> CallContext {
+        var context = self
+        context.options.middleware += middleware
+        context.options.observers = []
+        return context
+    }
+
     /// The context of the calls that follow: each gets a clock of its own.
     var ofOtherCalls: CallContext {
         var context = self
@@ -52,7 +60,13 @@ struct CallContext: Sendable {
 
     /// The context of the call's next request.
     func next(at now: NIODeadline) -> RequestContext {
-        RequestContext(limits: limits(at: now), logger: options.logger, tag: options.tag)
+        RequestContext(
+            limits: limits(at: now),
+            logger: options.logger,
+            tag: options.tag,
+            middleware: options.middleware,
+            isPoll: options.pollMeter != nil
+        )
     }
 
     /// The limits of the next request; `nil` when the HTTP client's own configuration already says the same.
@@ -72,6 +86,12 @@ struct RequestContext: Sendable {
     /// `nil` for the logger of the server's configuration.
     var logger: Logger?
     var tag: String?
+    /// The middleware of the call, behind that of the server.
+    var middleware: [DataAPI.Middleware] = []
+    /// The number of the attempt, from 1 on; counted only for middleware.
+    var attempt = 1
+    /// Whether a live query makes the call to detect changes.
+    var isPoll = false
     /// Compares the answer with the type that it is read into; `nil` when the configuration does not ask for that.
     var models: ModelSight?
     /// Called on the connection's event loop when the request is about to be written, and again when that write is

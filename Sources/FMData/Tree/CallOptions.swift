@@ -26,6 +26,11 @@ extension DataAPI {
         /// How old the answer to an equal read may be to be used instead of a request; see ``Calling/cached(for:)``.
         /// With `nil`, the default, each read sends a request.
         public var cacheTime: Duration?
+        /// Steps that each request of the calls goes through, behind those of ``DataAPI/Config/middleware``. The default
+        /// is none.
+        public var middleware: [Middleware] = []
+        /// What sees the calls begin and end, instead of ``DataAPI/Config/observers``; `nil`, the default, is those.
+        public var observers: [CallObserver]?
         /// The rules that values must meet before they are sent; `nil`, the default, leaves validation to the host. See
         /// ``TypedLayout/validating(_:)``.
         var validation: WriteValidation?

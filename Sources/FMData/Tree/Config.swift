@@ -139,6 +139,15 @@ extension DataAPI {
         /// blocked. No line holds a password, a token, a parameter or the value of a field. A logger of a higher level
         /// costs nothing.
         public var logger: Logger?
+        /// Steps that every request to the server goes through: calls, logins, contents of containers. The default is
+        /// none. Single calls may have more: ``CallOptions/middleware``.
+        public var middleware: [Middleware] = []
+        /// What sees calls begin and end. The default is nothing. Single calls may have others:
+        /// ``CallOptions/observers``.
+        public var observers: [CallObserver] = []
+        /// What carries requests to the server. The default, `nil`, is the library's own HTTP client; with another one,
+        /// ``tls``, ``proxy``, ``maximumConnections`` and ``maximumResponseBytes`` are up to that.
+        public var transport: (any Transport)?
         /// The value of the `User-Agent` header of requests. The default is `FMData (Swift)`.
         public var userAgent = "FMData (Swift)"
 

@@ -194,6 +194,9 @@ extension DataAPI {
                             let before = self.pools.withLockedValue { $0.left.count { $0 > now } }
                             return ShutdownSummary(sessionsLeft: left + before)
                         }
+                        .flatMap { summary in
+                            (self.config.transport?.shutdown() ?? Just(()).eraseToAnyPublisher()).map { summary }
+                        }
                     }
                     .setFailureType(to: FMRest.APIError.self)
                     .eraseToAnyPublisher()

@@ -38,7 +38,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// The number of bytes; `nil` when there is no body.
-    var length: Int? {
+    package var length: Int? {
         switch content {
         case .none: nil
         case .bytes(let bytes): bytes.readableBytes
@@ -46,7 +46,16 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    var isReplayable: Bool {
+    /// The bytes, on demand. A stream that is not replayable is taken away from the request by that.
+    package var pieces: AnyPublisher<ByteBuffer, any Error> {
+        switch content {
+        case .none: Empty().eraseToAnyPublisher()
+        case .bytes(let bytes): Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+        case .stream(let stream): Deferred { stream.make() }.eraseToAnyPublisher()
+        }
+    }
+
+    package var isReplayable: Bool {
         switch content {
         case .none, .bytes: true
         case .stream(let stream): stream.isReplayable

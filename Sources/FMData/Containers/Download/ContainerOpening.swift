@@ -95,13 +95,13 @@ extension ContainerOpening {
                     memory.exchange = (request, response)
                     memory.log = request.log
                 }
-                response.start(httpRequest, by: opening.server.client)
+                response.start(request, httpRequest)
             } catch {
                 fail(error)
             }
         }
 
-        private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
+        private func answered(_ result: Result<HTTPResponseHead, any Error>) {
             let log = takeLog()
             guard let (request, response) = subscription.withLock({ $1.exchange.take() }) else { return }
             switch result {

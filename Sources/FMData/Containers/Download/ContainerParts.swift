@@ -38,9 +38,9 @@ extension ContainerParts {
             /// The body is delivered from this response. → `broken`, `terminal`
             case flowing(HeldResponse)
             /// The connection broke; the rest is requested with the next demand. → `resuming`, `terminal`
-            case broken(HTTPClientError)
+            case broken(any Error)
             /// The rest was requested. → `beginning`, `terminal`
-            case resuming(HeldResponse, after: HTTPClientError)
+            case resuming(HeldResponse, after: any Error)
             /// Finished, failed or cancelled.
             case terminal
         }
@@ -169,10 +169,10 @@ extension ContainerParts {
             return more
         }
 
-        func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>) {
+        func bodyEnded(_ completion: Subscribers.Completion<any Error>) {
             enum Action {
                 case finish, resume, wait
-                case fail(HTTPClientError)
+                case fail(any Error)
             }
             let action: Action? = lock.withLock {
                 switch state {
@@ -212,26 +212,26 @@ extension ContainerParts {
             }
             guard let (request, headers) = next else { return }
             do {
-                response.start(try request.httpRequest(headers), by: request.server.client)
+                response.start(request, try request.httpRequest(headers))
             } catch {
                 finish(.failure(error.about(request.summary, isSafeToRepeat: true)))
             }
         }
 
-        private func answered(_ result: Result<HTTPResponseHead, HTTPClientError>) {
+        private func answered(_ result: Result<HTTPResponseHead, any Error>) {
             let log = takeLog()
             switch result {
             case .success(let head):
                 log?.finished(httpStatus: Int(head.status.code))
                 continueOrFail(head)
             case .failure(let error):
-                log?.failed(FMRest.APIError(error), httpStatus: nil)
+                log?.failed(FMRest.APIError(wrapping: error), httpStatus: nil)
                 fail(error)
             }
         }
 
         private func continueOrFail(_ head: HTTPResponseHead) {
-            let next: (HeldResponse, failure: HTTPClientError?)? = lock.withLock {
+            let next: (HeldResponse, failure: (any Error)?)? = lock.withLock {
                 guard case .resuming(let response, let error) = state else { return nil }
                 guard progress.isContinued(by: head) else { return (response, error) }
                 state = .beginning(response)
@@ -245,7 +245,7 @@ extension ContainerParts {
 
         // MARK: Ends
 
-        private func fail(_ error: HTTPClientError, _ more: String = "") {
+        private func fail(_ error: any Error, _ more: String = "") {
             guard let request = lock.withLock({ self.request }) else { return }
             var error = request.error(error)
             error.reason += more

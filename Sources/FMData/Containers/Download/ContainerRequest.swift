@@ -28,6 +28,14 @@ struct ContainerRequest: Sendable {
         )
     }
 
+    /// Sends the request, through middleware if there is any. Its path is a field's value and stays hidden.
+    func send(_ http: HTTPRequest, to receiver: HeldResponse) {
+        let context = context()
+        server.send(http, in: context, below: "", to: receiver) {
+            RequestFacts(operation: .downloadContainer, pathTemplate: "/{content}", context: context)
+        }
+    }
+
     /// `nil` if nothing would be logged.
     var log: CallLog? { server.callLog(ofContentFrom: address.origin, context()) }
 
@@ -38,8 +46,8 @@ struct ContainerRequest: Sendable {
     var timeouts: DataAPI.Timeouts { context().limits?.timeouts ?? server.config.timeouts }
 
     /// The error with the names of the time limits and the request.
-    func error(_ error: HTTPClientError) -> FMRest.APIError {
-        FMRest.APIError(error).naming(timeouts).about(summary, isSafeToRepeat: true)
+    func error(_ error: any Error) -> FMRest.APIError {
+        FMRest.APIError(wrapping: error).naming(timeouts).about(summary, isSafeToRepeat: true)
     }
 }
 

@@ -4,14 +4,14 @@ import OpenCombine
 
 /// One HTTP exchange whose body stays unread until its head has been checked. Then the body is passed on under the
 /// receiver's demand, or dropped.
-final class HeldResponse: Subscriber, Sendable {
+final class HeldResponse: ResponseReceiver, Sendable {
     typealias Input = HTTPResponsePart
     typealias Failure = HTTPClientError
 
     /// Receives the body. Called by one thread at a time.
     protocol BodyReceiver: AnyObject, Sendable {
         func receive(_ bytes: ByteBuffer) -> Subscribers.Demand
-        func bodyEnded(_ completion: Subscribers.Completion<HTTPClientError>)
+        func bodyEnded(_ completion: Subscribers.Completion<any Error>)
     }
 
     private enum State {
@@ -21,7 +21,7 @@ final class HeldResponse: Subscriber, Sendable {
         case awaitingHead((any Subscription)?)
         /// The completion is set if the exchange has ended already (an empty body, or a failure).
         /// → `passing`, `dropping`, `over`
-        case held(any Subscription, Subscribers.Completion<HTTPClientError>?)
+        case held(any Subscription, Subscribers.Completion<any Error>?)
         /// → `over`
         case passing(any Subscription, to: any BodyReceiver)
         /// → `over`
@@ -32,7 +32,7 @@ final class HeldResponse: Subscriber, Sendable {
     /// A dropped body is read up to this size, to keep the connection open. For a longer one the connection is closed.
     private static let maximumDroppedBytes = 64 * 1024
 
-    typealias Report = @Sendable (Result<HTTPResponseHead, HTTPClientError>) -> Void
+    typealias Report = @Sendable (Result<HTTPResponseHead, any Error>) -> Void
 
     private struct Exchange {
         var state = State.new
@@ -52,18 +52,19 @@ final class HeldResponse: Subscriber, Sendable {
         exchange = Guarded(Exchange(report: report))
     }
 
-    func start(_ request: HTTPRequest, by client: HTTPClient) {
+    /// Sends the request, unless it was cancelled before.
+    func start(_ request: ContainerRequest, _ http: HTTPRequest) {
         let isNew = exchange.withLock { exchange in
             guard case .new = exchange.state else { return false }
             exchange.state = .awaitingHead(nil)
             return true
         }
-        if isNew { client.parts(request).subscribe(self) }
+        if isNew { request.send(http, to: self) }
     }
 
     /// Passes the body on. No bytes arrive before the receiver asks for them, but the completion may arrive at once.
     func pass(to receiver: any BodyReceiver) {
-        let completion: Subscribers.Completion<HTTPClientError>? = exchange.withLock { exchange in
+        let completion: Subscribers.Completion<any Error>? = exchange.withLock { exchange in
             guard case .held(let subscription, let completion) = exchange.state else { return nil }
             exchange.state = completion == nil ? .passing(subscription, to: receiver) : .over
             return completion
@@ -161,7 +162,8 @@ final class HeldResponse: Subscriber, Sendable {
         }
     }
 
-    func receive(completion: Subscribers.Completion<HTTPClientError>) {
+    func ended(_ error: (any Error)?) {
+        let completion: Subscribers.Completion<any Error> = error.map { .failure($0) } ?? .finished
         let last = exchange.withLock { exchange in
             defer {
                 if case .held(let subscription, _) = exchange.state {

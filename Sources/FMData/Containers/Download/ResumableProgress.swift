@@ -23,8 +23,8 @@ struct ResumableProgress: Equatable {
     var isComplete: Bool { position == byteCount ?? position }
 
     /// Whether the connection was the cause, and each attempt so far has brought some bytes.
-    func mayGoOn(after error: HTTPClientError) -> Bool {
-        switch error.code {
+    func mayGoOn(after error: any Error) -> Bool {
+        switch (error as? HTTPClientError ?? (error as? FMRest.APIError)?.transportError)?.code {
         case .connectionClosed, .truncatedBody: break
         default: return false
         }

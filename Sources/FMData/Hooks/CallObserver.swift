@@ -1,0 +1,217 @@
+import NIOConcurrencyHelpers
+import NIOCore
+import OpenCombine
+
+extension DataAPI {
+    /// Sees calls begin and end: for metrics, traces and logs of your own.
+    ///
+    /// ```swift
+    /// var config = DataAPI.Config()
+    /// config.observers = [
+    ///     DataAPI.CallObserver { call in
+    ///         DataAPI.CallObservation { end in
+    ///             print(call.operation, call.layout ?? "", end.rowCount, end.failure?.code.description ?? "fine")
+    ///         }
+    ///     }
+    /// ]
+    /// let counted = DataAPI.Server(host: host, config: config)
+    ///     .addDatabase("World", credentials: .init(user: "admin", password: "admin"))
+    /// _ = try await counted.addLayout("Countries").getRecords().firstValue()       // getRecords Countries 100 fine
+    /// ```
+    ///
+    /// A call is one subscription to a publisher of the library that sends one request: with all attempts, and with the
+    /// wait for a session. A batch, a page, a poll of a live query each make calls of their own; a login, a logout and
+    /// the content of a container are no calls, but a ``Middleware`` sees them. An answer that a call shares with an
+    /// equal one, or takes from the cache, is a call without attempts. A call whose request cannot be written is not
+    /// observed, since nothing begins.
+    public struct CallObserver: Sendable {
+        let begin: @Sendable (CallDescription) -> CallObservation?
+
+        /// Creates an observer.
+        ///
+        /// - Parameter begin: called when a call is subscribed to, on the thread that subscribes, so that task-local
+        ///   values are those of the caller. Returns `nil` if the call is of no interest.
+        public init(_ begin: @escaping @Sendable (CallDescription) -> CallObservation?) { self.begin = begin }
+    }
+
+    /// A call that begins.
+    public struct CallDescription: Sendable {
+        /// What the call asks for.
+        public let operation: Operation
+        /// Scheme, host and port; empty if the server's host is none.
+        public let origin: String
+        /// The database; `nil` for calls of the server.
+        public let database: String?
+        /// The layout; `nil` for calls of a server or of a database.
+        public let layout: String?
+        /// The record; `nil` for calls that do not name one.
+        public let recordId: Int?
+        /// The name of the work that the call belongs to; see ``Calling/tagged(_:)``.
+        public let tag: String?
+        /// Whether a live query makes the call to detect changes.
+        public let isPoll: Bool
+    }
+
+    /// What an observer does with one call.
+    public struct CallObservation: Sendable {
+        /// A step for the attempts of this call alone, behind all others. The default is none.
+        public var middleware: Middleware?
+        /// Called once, when the call has ended.
+        public var ended: @Sendable (CallEnd) -> Void
+
+        /// Creates an observation.
+        public init(middleware: Middleware? = nil, ended: @escaping @Sendable (CallEnd) -> Void) {
+            self.middleware = middleware
+            self.ended = ended
+        }
+    }
+
+    /// The end of a call.
+    public struct CallEnd: Sendable {
+        /// The error of a failed call.
+        public let failure: FMRest.APIError?
+        /// Whether the subscriber cancelled the call. That is no failure.
+        public let isCancelled: Bool
+        /// The time since the subscription.
+        public let duration: Duration
+        /// The number of attempts that were made to send the request.
+        public let attempts: Int
+        /// The number of records that were published.
+        public let rowCount: Int
+        /// The bytes of the bodies of requests, over all attempts.
+        public let bytesSent: Int
+        /// The bytes of the bodies of responses, after decompression, over all attempts.
+        public let bytesReceived: Int
+    }
+}
+
+/// The observations of one call, and what is counted for them.
+private final class ObservedCall: Sendable {
+    private struct Counts {
+        var attempts = 0
+        var rows = 0
+        var sent = 0
+        var received = 0
+        var isOver = false
+    }
+
+    private let observations: [DataAPI.CallObservation]
+    private let counts = NIOLockedValueBox(Counts())
+    private let now: @Sendable () -> NIODeadline
+    private let begun: NIODeadline
+
+    init?(
+        _ call: DataAPI.CallDescription,
+        _ observers: [DataAPI.CallObserver],
+        now: @escaping @Sendable () -> NIODeadline
+    ) {
+        observations = observers.compactMap { $0.begin(call) }
+        guard !observations.isEmpty else { return nil }
+        self.now = now
+        begun = now()
+    }
+
+    /// The steps of this call's attempts: what is counted, and those of the observations.
+    var middleware: [DataAPI.Middleware] { [counting] + observations.compactMap(\.middleware) }
+
+    private var counting: DataAPI.Middleware {
+        DataAPI.Middleware { [counts] request, next in
+            counts.withLockedValue {
+                $0.attempts += 1
+                $0.sent += request.bodyLength
+            }
+            return next(request).handleEvents(receiveOutput: { part in
+                counts.withLockedValue { $0.received += part.byteCount }
+            })
+            .eraseToAnyPublisher()
+        }
+    }
+
+    func published(_ value: Any) {
+        let rows = (value as? any RowCounting)?.rowCount ?? 0
+        if rows > 0 { counts.withLockedValue { $0.rows += rows } }
+    }
+
+    func ended(_ failure: FMRest.APIError? = nil, isCancelled: Bool = false) {
+        let counts: Counts? = self.counts.withLockedValue { counts in
+            defer { counts.isOver = true }
+            return counts.isOver ? nil : counts
+        }
+        guard let counts else { return }
+        let end = DataAPI.CallEnd(
+            failure: failure,
+            isCancelled: isCancelled,
+            duration: .nanoseconds((now() - begun).nanoseconds),
+            attempts: counts.attempts,
+            rowCount: counts.rows,
+            bytesSent: counts.sent,
+            bytesReceived: counts.received
+        )
+        for observation in observations { observation.ended(end) }
+    }
+}
+
+/// A value of a call that holds records.
+protocol RowCounting {
+    var rowCount: Int { get }
+}
+
+extension DataAPI.Record: RowCounting {
+    var rowCount: Int { 1 }
+}
+
+extension DataAPI.RecordResponse: RowCounting {
+    var rowCount: Int { data.count }
+}
+
+extension DataAPI.Server {
+    /// Observes a call that the server's configuration or its own options have observers for.
+    ///
+    /// - Parameters:
+    ///   - calls: the options of the call.
+    ///   - makeRequest: makes the request, once for each subscription.
+    ///   - perform: performs the call with other options.
+    /// - Returns: `nil` if nothing observes the call.
+    func observing<Response, Value>(
+        _ calls: CallContext,
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        _ perform:
+            @escaping (CallContext, @escaping () throws -> DataAPIRequest<Response>) -> AnyPublisher<
+                Value, FMRest.APIError
+            >
+    ) -> AnyPublisher<Value, FMRest.APIError>? {
+        let observers = calls.options.observers ?? config.observers
+        guard !observers.isEmpty else { return nil }
+        return Deferred { () -> AnyPublisher<Value, FMRest.APIError> in
+            let request = Result { try makeRequest() }
+            guard case .success(let made) = request,
+                let call = ObservedCall(self.description(of: made, calls), observers, now: self.time.now)
+            else { return perform(calls.observed()) { try request.get() } }
+            return perform(calls.observed(through: call.middleware)) { made }
+                .handleEvents(
+                    receiveOutput: { call.published($0) },
+                    receiveCompletion: { completion in
+                        if case .failure(let error) = completion { call.ended(error) } else { call.ended() }
+                    },
+                    receiveCancel: { call.ended(isCancelled: true) }
+                )
+                .eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+
+    private func description<Response>(
+        of request: DataAPIRequest<Response>,
+        _ calls: CallContext
+    ) -> DataAPI.CallDescription {
+        DataAPI.CallDescription(
+            operation: request.operation,
+            origin: (try? origin.get()).map { "\($0)" } ?? "",
+            database: request.path.database,
+            layout: request.layout,
+            recordId: request.path.recordId,
+            tag: calls.options.tag,
+            isPoll: calls.options.pollMeter != nil
+        )
+    }
+}

@@ -1,0 +1,160 @@
+import FMHTTP
+import NIOConcurrencyHelpers
+import OpenCombine
+
+/// Receives the parts of one response, from the HTTP client or through middleware.
+protocol ResponseReceiver: Subscriber where Input == HTTPResponsePart, Failure == HTTPClientError {
+    /// The response has ended, or failed: with an error of the transport, or with one of a middleware.
+    func ended(_ error: (any Error)?)
+}
+
+extension ResponseReceiver {
+    func receive(completion: Subscribers.Completion<HTTPClientError>) {
+        switch completion {
+        case .finished: ended(nil)
+        case .failure(let error): ended(error)
+        }
+    }
+}
+
+extension DataAPI.Server {
+    /// Sends one attempt of a request, through middleware if there is any, and has the receiver get its response.
+    ///
+    /// - Parameter facts: what a middleware is told of the request; called only if there is one.
+    func send<Receiver: ResponseReceiver>(
+        _ http: HTTPRequest,
+        in context: RequestContext,
+        below root: String,
+        to receiver: Receiver,
+        _ facts: () -> RequestFacts
+    ) {
+        guard let chain = chain(of: context) else { return client.parts(http).subscribe(receiver) }
+        chain.parts(DataAPI.OutgoingRequest(facts(), as: http, below: root)).subscribe(HookedResponse(receiver))
+    }
+
+    /// Whether a call's requests go through middleware.
+    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.options.middleware.isEmpty }
+
+    /// The middleware of a request; `nil` if it goes to the HTTP client as it is.
+    func chain(of context: RequestContext) -> MiddlewareChain? {
+        let steps = config.middleware + context.middleware
+        guard !steps.isEmpty || config.transport != nil else { return nil }
+        return MiddlewareChain(
+            steps: steps,
+            transport: config.transport ?? ClientTransport(client: client),
+            mayBePlain: config.plainHTTP
+        )
+    }
+}
+
+/// How many attempts of one call have begun.
+final class AttemptCount: Sendable {
+    private let count = NIOLockedValueBox(0)
+
+    var value: Int { count.withLockedValue { $0 } }
+
+    func next() -> Int {
+        count.withLockedValue {
+            $0 += 1
+            return $0
+        }
+    }
+}
+
+/// The way of a request through its middleware to the transport.
+struct MiddlewareChain: Sendable {
+    let steps: [DataAPI.Middleware]
+    let transport: any DataAPI.Transport
+    let mayBePlain: DataAPI.PlainHTTP
+
+    /// The parts of the response to one attempt.
+    func parts(_ request: DataAPI.OutgoingRequest) -> AnyPublisher<DataAPI.ResponsePart, FMRest.APIError> {
+        let passage = Passage()
+        let last: DataAPI.Middleware.Next = { request in self.transmit(request, passage) }
+        let way = steps.reversed().reduce(last) { next, step in { request in step.handle(request, next) } }
+        return way(request)
+            .mapError { error in
+                var error = error
+                // A step may have failed by itself although the host has acted on the request.
+                error.outcomeIsUnknown = error.outcomeIsUnknown || passage.mayHaveArrived
+                return error
+            }
+            .eraseToAnyPublisher()
+    }
+
+    /// Sends the request to the host; fails if it is a write that may have been sent already.
+    private func transmit(
+        _ request: DataAPI.OutgoingRequest,
+        _ passage: Passage
+    ) -> AnyPublisher<DataAPI.ResponsePart, FMRest.APIError> {
+        Deferred { () -> AnyPublisher<DataAPI.ResponsePart, FMRest.APIError> in
+            do {
+                let http = try request.sent()
+                guard mayBePlain != .loopbackOnly || http.origin.scheme == .https || http.origin.isLoopback else {
+                    throw HTTPClientError(code: .insecureScheme, outcome: .notSent, origin: http.origin)
+                }
+                try passage.begin(isSafeToRepeat: http.isSafeToRepeat)
+                return transport.parts(of: DataAPI.TransportRequest(http))
+                    .mapError { error in
+                        if error.outcome == .notSent { passage.notSent() }
+                        return FMRest.APIError(wrapping: error)
+                    }
+                    .eraseToAnyPublisher()
+            } catch {
+                return Fail(error: FMRest.APIError(wrapping: error)).eraseToAnyPublisher()
+            }
+        }
+        .eraseToAnyPublisher()
+    }
+}
+
+/// What is known of one attempt's request on its way through middleware: whether the host may have got it.
+private final class Passage: Sendable {
+    private let state = NIOLockedValueBox(false)
+
+    var mayHaveArrived: Bool { state.withLockedValue { $0 } }
+
+    func begin(isSafeToRepeat: Bool) throws(FMRest.APIError) {
+        let isSecondWrite = state.withLockedValue { mayHaveArrived in
+            defer { mayHaveArrived = true }
+            return mayHaveArrived && !isSafeToRepeat
+        }
+        if isSecondWrite {
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "A middleware sent a write again that may have reached the host."
+            )
+        }
+    }
+
+    func notSent() { state.withLockedValue { $0 = false } }
+}
+
+/// Passes the parts that came through middleware on to the receiver of a response.
+private final class HookedResponse<Receiver: ResponseReceiver>: Subscriber {
+    typealias Input = DataAPI.ResponsePart
+    typealias Failure = FMRest.APIError
+
+    private let receiver: Receiver
+
+    init(_ receiver: Receiver) { self.receiver = receiver }
+
+    func receive(subscription: any Subscription) { receiver.receive(subscription: subscription) }
+    func receive(_ input: DataAPI.ResponsePart) -> Subscribers.Demand { receiver.receive(input.part) }
+
+    func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+        switch completion {
+        case .finished: receiver.ended(nil)
+        case .failure(let error): receiver.ended(error)
+        }
+    }
+}
+
+/// The library's own HTTP client as a transport.
+private struct ClientTransport: DataAPI.Transport {
+    let client: HTTPClient
+
+    func parts(of request: DataAPI.TransportRequest) -> AnyPublisher<DataAPI.ResponsePart, DataAPI.TransportError> {
+        client.parts(request.http).map(DataAPI.ResponsePart.init).eraseToAnyPublisher()
+    }
+}
