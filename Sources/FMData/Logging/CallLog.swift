@@ -15,14 +15,20 @@ struct CallLog: Sendable {
     private let now: @Sendable () -> NIODeadline
     private let started: NIODeadline
 
-    fileprivate init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to server: DataAPI.Server) {
+    /// - Parameter origin: `nil` for a server whose host text names none.
+    init<Response>(
+        _ logger: Logger,
+        of request: DataAPIRequest<Response>,
+        to origin: Origin?,
+        now: @escaping @Sendable () -> NIODeadline
+    ) {
         self.init(
             logger,
-            now: server.time.now,
+            now: now,
             kind: request.path.sessionCall ?? "call",
             hasMessages: request.root == .dataAPI,
             metadata: [
-                "origin": (try? server.origin.get()).map { "\($0)" }, "method": request.method.rawValue,
+                "origin": origin.map { "\($0)" }, "method": request.method.rawValue,
                 "path": request.path.template,
                 "database": request.path.database, "layout": request.layout, "tag": request.context.tag,
             ]
@@ -31,7 +37,7 @@ struct CallLog: Sendable {
 
     /// The log of fetching a container's content. The path is left out, since it is a field's value and gives access to
     /// the content.
-    fileprivate init(
+    init(
         _ logger: Logger,
         ofContentFrom origin: Origin,
         tag: String?,
@@ -96,24 +102,6 @@ struct CallLog: Sendable {
         metadata["filemaker_code"] = code.map { "\($0.rawValue)" }
         metadata["error"] = error.map { "\($0)" }
         logger.debug("\(kind) \(end)", metadata: metadata)
-    }
-}
-
-extension DataAPI.Server {
-    /// The log of one call that begins now; `nil` if nothing would be logged.
-    func callLog<Response>(of request: DataAPIRequest<Response>) -> CallLog? {
-        logger(for: request.context).map { CallLog($0, of: request, to: self) }
-    }
-
-    /// The log of fetching a container's content; `nil` if nothing would be logged.
-    func callLog(ofContentFrom origin: Origin, _ context: RequestContext) -> CallLog? {
-        logger(for: context).map { CallLog($0, ofContentFrom: origin, tag: context.tag, now: time.now) }
-    }
-
-    /// The logger if it logs at `debug`; otherwise `nil`, and logging costs the call nothing more than this check.
-    private func logger(for context: RequestContext) -> Logger? {
-        guard let logger = context.logger ?? config.logger, logger.logLevel <= .debug else { return nil }
-        return logger
     }
 }
 

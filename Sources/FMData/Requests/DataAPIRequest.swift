@@ -69,6 +69,16 @@ struct DataAPIRequest<Response>: Sendable {
         if case .json = body { [] } else { options }
     }
 
+    /// Path and query, percent-encoded.
+    ///
+    /// - Parameter apiRoot: the first part of the path of every Data API call.
+    func target(below apiRoot: String) throws(FMRest.APIError) -> String {
+        switch root {
+        case .dataAPI: try apiRoot + encodedTarget()
+        case .host: try encodedTarget()
+        }
+    }
+
     /// Path and query below the root, percent-encoded.
     func encodedTarget() throws(FMRest.APIError) -> String {
         var target = try path.encoded()

@@ -1,0 +1,33 @@
+import Logging
+
+/// The limits, logger and tag of one request of a call.
+struct RequestContext: Sendable {
+    /// `nil` for the limits of the server's configuration.
+    var limits: RequestLimits?
+    /// `nil` for the logger of the server's configuration.
+    var logger: Logger?
+    var tag: String?
+    /// Called with the first record of the answer.
+    var inspection: RecordInspection?
+    /// Called on the connection's event loop when the request is about to be written, and again when that write is
+    /// repeated.
+    var willBeSent: (@Sendable () -> Void)?
+}
+
+/// The time limits of one request of a call.
+struct RequestLimits: Hashable, Sendable {
+    /// The limits as they were set.
+    let timeouts: DataAPI.Timeouts
+    /// The limits as they are now: `total` is what remains of it.
+    let left: DataAPI.Timeouts
+
+    /// Returns ``left``; throws when the call's total time is over, so that nothing more is sent.
+    func checked() throws(FMRest.APIError) -> DataAPI.Timeouts {
+        guard let remaining = left.total, remaining <= .zero else { return left }
+        throw FMRest.APIError(
+            .timeout,
+            reason: "The call was about to send its next request; the limit was timeouts.total, "
+                + "\(timeouts.total ?? .zero)."
+        )
+    }
+}
