@@ -416,6 +416,32 @@ extension DecodingContext {
     }
 }
 
+extension DecodingContext {
+    /// Reads a whole JSON text, whose one value is decoded next.
+    func begin(
+        whole text: UnsafeRawBufferPointer,
+        source: DecodingExplanation.Source = .answer
+    ) throws(DecodingFailure) {
+        document.append(text)
+        do {
+            try document.readWhole()
+        } catch {
+            throw DecodingFailure(error, source: source)
+        }
+    }
+
+    /// An id. Servers send it as text, some proxies as a number.
+    func wireInteger(_ node: UInt32) throws -> Int {
+        let entry = entry(node)
+        guard entry.kind == .string || entry.kind == .number else { throw mismatch(Int.self, node) }
+        let digits = document.content(entry)
+        guard NumberText.isLiteral(digits), let number = NumberText.integer(digits, as: Int.self) else {
+            throw corrupted(node, .unreadable(wanted: Int.self, form: "integer"))
+        }
+        return number
+    }
+}
+
 /// A key of a coding path: a name in the JSON text or a position in an array.
 struct DecodingKey: CodingKey, Hashable, Sendable {
     let stringValue: String

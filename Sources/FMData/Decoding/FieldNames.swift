@@ -191,9 +191,3 @@ struct PortalNames {
         }
     }
 }
-
-extension JSONTape.Entry {
-    /// Whether an object contains no containers, so that its keys are at the odd places.
-    @inline(__always)
-    func isFlat(at index: UInt32) -> Bool { link &- index == 2 &* length &+ 1 }
-}

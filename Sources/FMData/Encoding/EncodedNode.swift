@@ -113,12 +113,3 @@ enum EncodingMode: Hashable {
         }
     }
 }
-
-/// Names that belong to the Data API and not to the layout.
-enum DataAPIName {
-    /// Whether a row's member is one of its ids instead of a field.
-    static func isIdentity(_ name: String) -> Bool { name == "recordId" || name == "modId" }
-
-    /// Whether a member of `fieldData` is an instruction to the server instead of a field.
-    static func isInstruction(_ name: String) -> Bool { name == "deleteRelated" }
-}

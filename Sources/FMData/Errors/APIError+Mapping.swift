@@ -1,5 +1,10 @@
 import FMHTTP
 
+/// An error of one part of the library, which says itself how a call reports it.
+protocol APIErrorConvertible: Error {
+    var apiError: FMRest.APIError { get }
+}
+
 extension FMRest.APIError {
     /// Converts an error of any step of a request.
     init(wrapping error: any Error) {
@@ -23,12 +28,8 @@ extension FMRest.APIError {
             self.init(.encoding, reason: "The request could not be written: \(error.location).", underlying: error)
         case let error as EncodingFailure:
             self.init(.encoding, reason: "\(error)", underlying: error)
-        case let error as DataAPI.FindError:
-            self.init(.invalidRequest, reason: "\(error)", underlying: error)
-        case let error as DataAPI.ContainerError:
-            self.init(error)
-        case let error as FMRest.ContainerFileError:
-            self.init(.invalidRequest, reason: "\(error)", underlying: error)
+        case let error as any APIErrorConvertible:
+            self = error.apiError
         case is CancellationError:
             self.init(.cancelled, reason: "The task that waited for the value was cancelled.", underlying: error)
         default:

@@ -3,7 +3,7 @@ import FMHTTP
 extension FMRest.APIError {
     /// Describes a timeout of the HTTP client in the terms of ``DataAPI/Timeouts``: what the call was waiting for,
     /// which limit passed, and where it is set. Other errors stay as they are.
-    func naming(_ timeouts: DataAPI.Timeouts) -> Self {
+    func naming(_ timeouts: HTTPTimeouts) -> Self {
         guard code == .timeout, let cause = transportError else { return self }
         var error = self
         switch cause.code {

@@ -3,7 +3,7 @@ public import Foundation
 
 // How Foundation shows the errors of this library: `localizedDescription`, which many programs log or show, and
 // `NSError`. All of them have their `description` there, an `APIError` a shorter form of it, and their hint as the
-// suggestion.
+// suggestion. Those of finds, containers, saving and journals say so in their own files.
 
 extension FMRest.APIError: LocalizedError {
     /// What happened, with the number of FileMaker's error where there is one; the text of `localizedDescription`. It
@@ -61,42 +61,6 @@ extension DecodingFailure: LocalizedError {
 
 extension EncodingFailure: LocalizedError {
     /// The place and the reason, without the value.
-    public var errorDescription: String? { description }
-}
-
-extension DataAPI.FindError: LocalizedError {
-    /// What is wrong with the find, and the smallest example of it.
-    public var errorDescription: String? { description }
-}
-
-extension DataAPI.ContainerError: LocalizedError {
-    /// What is wrong, without the value of the field.
-    public var errorDescription: String? { description }
-
-    /// What to check or change, where the library knows.
-    public var recoverySuggestion: String? { hint }
-}
-
-extension DataAPI.SaveConflict: LocalizedError {
-    /// The conflict, by the names of fields and portals.
-    public var errorDescription: String? { description }
-}
-
-extension DataAPI.WriteJournalError: LocalizedError {
-    /// What is wrong with the journal, without a field's value.
-    public var errorDescription: String? { description }
-
-    /// What to do about it, where the library knows.
-    public var recoverySuggestion: String? { FMRest.APIError(self).hint }
-}
-
-extension DataAPI.WriteJournalError.Reason: LocalizedError {
-    /// The reason in a few words.
-    public var errorDescription: String? { description }
-}
-
-extension FMRest.ContainerFileError: LocalizedError {
-    /// What is wrong.
     public var errorDescription: String? { description }
 }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension DataAPI {
     /// One request of a `_find` call: one criterion per field, all of which must hold. A ``Find`` is compiled to
     /// requests.
@@ -75,4 +77,13 @@ extension DataAPI {
             self.example = example
         }
     }
+}
+
+extension DataAPI.FindError: APIErrorConvertible {
+    var apiError: FMRest.APIError { FMRest.APIError(.invalidRequest, reason: "\(self)", underlying: self) }
+}
+
+extension DataAPI.FindError: LocalizedError {
+    /// What is wrong with the find, and the smallest example of it.
+    public var errorDescription: String? { description }
 }

@@ -17,50 +17,6 @@ extension ResponseReceiver {
     }
 }
 
-extension DataAPI.Server {
-    /// Sends one attempt of a request, through middleware if there is any, and has the receiver get its response.
-    ///
-    /// - Parameter facts: what a middleware is told of the request; called only if there is one.
-    func send<Receiver: ResponseReceiver>(
-        _ http: HTTPRequest,
-        in context: RequestContext,
-        below root: String,
-        to receiver: Receiver,
-        _ facts: () -> RequestFacts
-    ) {
-        guard let chain = chain(of: context) else { return client.parts(http).subscribe(receiver) }
-        chain.parts(DataAPI.OutgoingRequest(facts(), as: http, below: root)).subscribe(HookedResponse(receiver))
-    }
-
-    /// Whether a call's requests go through middleware.
-    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.options.middleware.isEmpty }
-
-    /// The middleware of a request; `nil` if it goes to the HTTP client as it is.
-    func chain(of context: RequestContext) -> MiddlewareChain? {
-        let steps = config.middleware + context.middleware
-        guard !steps.isEmpty || config.transport != nil else { return nil }
-        return MiddlewareChain(
-            steps: steps,
-            transport: config.transport ?? ClientTransport(client: client),
-            mayBePlain: config.plainHTTP
-        )
-    }
-}
-
-/// How many attempts of one call have begun.
-final class AttemptCount: Sendable {
-    private let count = NIOLockedValueBox(0)
-
-    var value: Int { count.withLockedValue { $0 } }
-
-    func next() -> Int {
-        count.withLockedValue {
-            $0 += 1
-            return $0
-        }
-    }
-}
-
 /// The way of a request through its middleware to the transport.
 struct MiddlewareChain: Sendable {
     let steps: [DataAPI.Middleware]
@@ -131,7 +87,7 @@ private final class Passage: Sendable {
 }
 
 /// Passes the parts that came through middleware on to the receiver of a response.
-private final class HookedResponse<Receiver: ResponseReceiver>: Subscriber {
+final class HookedResponse<Receiver: ResponseReceiver>: Subscriber {
     typealias Input = DataAPI.ResponsePart
     typealias Failure = FMRest.APIError
 
@@ -151,7 +107,7 @@ private final class HookedResponse<Receiver: ResponseReceiver>: Subscriber {
 }
 
 /// The library's own HTTP client as a transport.
-private struct ClientTransport: DataAPI.Transport {
+struct ClientTransport: DataAPI.Transport {
     let client: HTTPClient
 
     func parts(of request: DataAPI.TransportRequest) -> AnyPublisher<DataAPI.ResponsePart, DataAPI.TransportError> {

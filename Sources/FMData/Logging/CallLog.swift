@@ -15,14 +15,20 @@ struct CallLog: Sendable {
     private let now: @Sendable () -> NIODeadline
     private let started: NIODeadline
 
-    fileprivate init<Response>(_ logger: Logger, of request: DataAPIRequest<Response>, to server: DataAPI.Server) {
+    /// - Parameter origin: `nil` for a server whose host text names none.
+    init<Response>(
+        _ logger: Logger,
+        of request: DataAPIRequest<Response>,
+        to origin: Origin?,
+        now: @escaping @Sendable () -> NIODeadline
+    ) {
         self.init(
             logger,
-            now: server.time.now,
+            now: now,
             kind: request.path.sessionCall ?? "call",
             hasMessages: request.root == .dataAPI,
             metadata: [
-                "origin": (try? server.origin.get()).map { "\($0)" }, "method": request.method.rawValue,
+                "origin": origin.map { "\($0)" }, "method": request.method.rawValue,
                 "path": request.path.template,
                 "database": request.path.database, "layout": request.layout, "tag": request.context.tag,
             ]
@@ -31,7 +37,7 @@ struct CallLog: Sendable {
 
     /// The log of fetching a container's content. The path is left out, since it is a field's value and gives access to
     /// the content.
-    fileprivate init(
+    init(
         _ logger: Logger,
         ofContentFrom origin: Origin,
         tag: String?,
@@ -97,57 +103,4 @@ struct CallLog: Sendable {
         metadata["error"] = error.map { "\($0)" }
         logger.debug("\(kind) \(end)", metadata: metadata)
     }
-}
-
-extension DataAPI.Server {
-    /// The log of one call that begins now; `nil` if nothing would be logged.
-    func callLog<Response>(of request: DataAPIRequest<Response>) -> CallLog? {
-        logger(for: request.context).map { CallLog($0, of: request, to: self) }
-    }
-
-    /// The log of fetching a container's content; `nil` if nothing would be logged.
-    func callLog(ofContentFrom origin: Origin, _ context: RequestContext) -> CallLog? {
-        logger(for: context).map { CallLog($0, ofContentFrom: origin, tag: context.tag, now: time.now) }
-    }
-
-    /// The logger if it logs at `debug`; otherwise `nil`, and logging costs the call nothing more than this check.
-    private func logger(for context: RequestContext) -> Logger? {
-        guard let logger = context.logger ?? config.logger, logger.logLevel <= .debug else { return nil }
-        return logger
-    }
-}
-
-extension DataAPIPath {
-    /// The path with the names of database, layout, script and field, percent-encoded, and `{…}` for everything else:
-    /// `/databases/Contacts/layouts/People/records/{recordId}`.
-    var template: String {
-        var text = ""
-        for (index, segment) in segments.enumerated() {
-            text += "/" + (placeholder(at: index) ?? segment.percentEncoded)
-        }
-        return text
-    }
-
-    private func placeholder(at index: Int) -> String? {
-        guard segments[0] == "databases" else { return nil }
-        return switch (index, segments[safe: 2], segments[safe: 4], segments[safe: 6]) {
-        case (3, "sessions", _, _): "{token}"
-        case (5, "layouts", "records", _): "{recordId}"
-        case (8, "layouts", "records", "containers"): "{repetition}"
-        default: nil
-        }
-    }
-
-    /// "login" or "logout", if it is the path of one.
-    fileprivate var sessionCall: String? {
-        guard segments[0] == "databases", segments[safe: 2] == "sessions" else { return nil }
-        return segments.count == 3 ? "login" : "logout"
-    }
-
-    /// The database in `/databases/{database}/…`.
-    var database: String? { segments[0] == "databases" ? segments[safe: 1] : nil }
-}
-
-extension [String] {
-    fileprivate subscript(safe index: Int) -> String? { indices.contains(index) ? self[index] : nil }
 }

@@ -7,7 +7,7 @@ extension DataAPIRequest {
         _ file: FMRest.ContainerFile,
         to fieldName: String,
         recordId: Int,
-        of layout: DataAPI.Layout,
+        of layout: some LayoutAddress,
         repetition: Int?,
         modId: Int?,
         observer: DataAPI.ProgressObserver?,
@@ -22,7 +22,7 @@ extension DataAPIRequest {
         }
         return Self(
             method: .POST,
-            path: .record(recordId, of: layout.name, in: layout.database.name)
+            path: .record(recordId, of: layout.name, in: layout.databaseName)
                 / "containers" / fieldName / String(repetition),
             options: .shown("modId", modId.map(String.init)),
             body: .multipart(try MultipartForm(file, observer: observer, using: &generator))

@@ -2,54 +2,48 @@ import FMHTTP
 import Foundation
 import NIOCore
 
-extension DataAPI.Server {
+extension DataAPIRequest {
     /// The request as the HTTP client sends it, with the headers that authenticate it.
-    func httpRequest<Response>(
-        for request: DataAPIRequest<Response>,
+    ///
+    /// - Parameters:
+    ///   - origin: the origin of the server, or the error of a host text that names none.
+    ///   - apiRoot: the first part of the path of every Data API call.
+    ///   - token: the token of the session that the request is sent in.
+    func http(
+        to origin: Result<Origin, FMRest.APIError>,
+        below apiRoot: String,
+        userAgent: String,
         token: SessionToken?
     ) throws -> HTTPRequest {
-        var headers: HTTPHeaders = ["User-Agent": config.userAgent, "Accept": "application/json"]
+        var headers: HTTPHeaders = ["User-Agent": userAgent, "Accept": "application/json"]
         headers.reserveCapacity(4)
-        switch request.authorization {
+        switch authorization {
         case .none: break
         case .session: if let token { headers.add(name: "Authorization", value: token.bearer) }
         case .credentials(let credentials): try credentials.sign(&headers)
         }
-        headers.add(contentsOf: request.headers)
-        let body: HTTPBody
-        switch request.body {
-        case .none: body = .none
+        headers.add(contentsOf: self.headers)
+        let httpBody: HTTPBody
+        switch body {
+        case .none: httpBody = .none
         case .json:
-            body = .bytes(ByteBuffer(bytes: request.options.json))
+            httpBody = .bytes(ByteBuffer(bytes: options.json))
             headers.add(name: "Content-Type", value: "application/json")
         case .multipart(let form):
-            body = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)
+            httpBody = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)
             headers.add(name: "Content-Type", value: form.contentType)
         }
         var http = HTTPRequest(
-            method: request.method,
+            method: method,
             origin: try origin.get(),
-            target: try target(of: request),
+            target: try target(below: apiRoot),
             headers: headers,
-            body: body,
-            isSafeToRepeat: request.isSafeToRepeat,
-            timeouts: try request.context.limits?.checked()
+            body: httpBody,
+            isSafeToRepeat: isSafeToRepeat,
+            timeouts: try context.limits?.checked()
         )
-        http.willBeSent = request.context.willBeSent
+        http.willBeSent = context.willBeSent
         return http
-    }
-
-    /// Path and query of a request, percent-encoded.
-    func target<Response>(of request: DataAPIRequest<Response>) throws(FMRest.APIError) -> String {
-        try root(of: request) + request.encodedTarget()
-    }
-
-    /// The first part of a request's path: `/fmi/data/vLatest`, or nothing.
-    func root<Response>(of request: DataAPIRequest<Response>) -> String {
-        switch request.root {
-        case .dataAPI: apiRoot
-        case .host: ""
-        }
     }
 }
 

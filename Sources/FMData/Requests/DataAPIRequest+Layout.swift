@@ -1,32 +1,46 @@
 import FMHTTP
 
+/// What a request needs of the layout that it is sent to: the names for its path, and how records are written.
+protocol LayoutAddress {
+    /// The layout's name.
+    var name: String { get }
+    /// The name of the layout's database.
+    var databaseName: String { get }
+    /// The value of the option `dateformats`.
+    var dateFormats: String? { get }
+    /// Encodes records, by FileMaker's rules or with the encoder of the configuration.
+    var encoder: FMEncoder { get }
+    /// The first part of the path of every Data API call.
+    var apiRoot: String { get }
+}
+
 /// Calls of a layout.
 extension DataAPIRequest {
-    static func layoutMetadata(of layout: DataAPI.Layout, recordId: Int?) -> Self
+    static func layoutMetadata(of layout: some LayoutAddress, recordId: Int?) -> Self
     where Response == DataAPI.Layout.LayoutMetaData {
         Self(
             method: .GET,
-            path: .layout(layout.name, in: layout.database.name),
+            path: .layout(layout.name, in: layout.databaseName),
             options: .shown("recordId", recordId.map(String.init)),
             isSafeToRepeat: true
         )
     }
 
     /// The call's form of FileMaker Server 17: without portals, and without a record for value lists.
-    static func oldLayoutMetadata(of layout: DataAPI.Layout) -> Self
+    static func oldLayoutMetadata(of layout: some LayoutAddress) -> Self
     where Response == DataAPI.Layout.LayoutMetaData {
         Self(
             method: .GET,
-            path: .layout(layout.name, in: layout.database.name) / "metadata",
+            path: .layout(layout.name, in: layout.databaseName) / "metadata",
             isSafeToRepeat: true
         )
     }
 
-    static func records<R, P>(of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
+    static func records<R, P>(of layout: some LayoutAddress, query: DataAPI.RecordQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
         try Self(
             method: .GET,
-            path: .records(of: layout.name, in: layout.database.name),
+            path: .records(of: layout.name, in: layout.databaseName),
             options: query.options.wireOptions(dateFormats: layout.dateFormats),
             isSafeToRepeat: !query.options.runsScripts,
             scripts: query.script.names
@@ -34,7 +48,7 @@ extension DataAPIRequest {
         .checkedForURL(on: layout)
     }
 
-    static func record<R, P>(_ recordId: Int, of layout: DataAPI.Layout, query: DataAPI.RecordQuery) throws -> Self
+    static func record<R, P>(_ recordId: Int, of layout: some LayoutAddress, query: DataAPI.RecordQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
         guard query.givenOffset == .none, query.givenLimit == .none, query.sortOrder == nil else {
             throw FMRest.APIError(
@@ -44,7 +58,7 @@ extension DataAPIRequest {
         }
         return try Self(
             method: .GET,
-            path: .record(recordId, of: layout.name, in: layout.database.name),
+            path: .record(recordId, of: layout.name, in: layout.databaseName),
             options: query.options.wireOptions(dateFormats: layout.dateFormats),
             isSafeToRepeat: !query.options.runsScripts,
             scripts: query.script.names
@@ -52,7 +66,7 @@ extension DataAPIRequest {
         .checkedForURL(on: layout)
     }
 
-    static func find<R, P>(in layout: DataAPI.Layout, query: DataAPI.FindQuery) throws -> Self
+    static func find<R, P>(in layout: some LayoutAddress, query: DataAPI.FindQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
         let options = try query.wireOptions(dateFormats: layout.dateFormats)
         if case .failure(let error) = query.plan { throw error }
@@ -65,7 +79,7 @@ extension DataAPIRequest {
         }
         return Self(
             method: .POST,
-            path: .layout(layout.name, in: layout.database.name) / "_find",
+            path: .layout(layout.name, in: layout.databaseName) / "_find",
             options: options.byName,
             body: .json,
             isSafeToRepeat: !query.options.runsScripts,
@@ -75,7 +89,7 @@ extension DataAPIRequest {
 
     /// - Parameter whole: which fields are sent of a record that is written as a whole.
     static func create<R, P>(
-        in layout: DataAPI.Layout,
+        in layout: some LayoutAddress,
         record: DataAPI.EditRecord<R, P>,
         carrying whole: WholeRecord = .givenByField
     ) throws -> Self where Response == DataAPI.CreateResponse {
@@ -88,7 +102,7 @@ extension DataAPIRequest {
         }
         return Self(
             method: .POST,
-            path: .records(of: layout.name, in: layout.database.name),
+            path: .records(of: layout.name, in: layout.databaseName),
             options: whole.carried(try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats)),
             body: .json,
             scripts: record.script.names
@@ -98,46 +112,46 @@ extension DataAPIRequest {
     /// - Parameter whole: which fields are sent of a record that is written as a whole.
     static func edit<R, P>(
         _ recordId: Int,
-        of layout: DataAPI.Layout,
+        of layout: some LayoutAddress,
         record: DataAPI.EditRecord<R, P>,
         carrying whole: WholeRecord = .givenByField
     ) throws -> Self where Response == DataAPI.EditRecordResponse {
         Self(
             method: .PATCH,
-            path: .record(recordId, of: layout.name, in: layout.database.name),
+            path: .record(recordId, of: layout.name, in: layout.databaseName),
             options: whole.carried(try record.wireOptions(layout.encoder, dateFormats: layout.dateFormats)),
             body: .json,
             scripts: record.script.names
         )
     }
 
-    static func delete(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) throws -> Self
+    static func delete(_ recordId: Int, of layout: some LayoutAddress, script: DataAPI.ScriptQuery?) throws -> Self
     where Response == DataAPI.ScriptResponse {
         try Self(
             method: .DELETE,
-            path: .record(recordId, of: layout.name, in: layout.database.name),
+            path: .record(recordId, of: layout.name, in: layout.databaseName),
             options: .scripts(script),
             scripts: script.names
         )
         .checkedForURL(on: layout)
     }
 
-    static func duplicate(_ recordId: Int, of layout: DataAPI.Layout, script: DataAPI.ScriptQuery?) -> Self
+    static func duplicate(_ recordId: Int, of layout: some LayoutAddress, script: DataAPI.ScriptQuery?) -> Self
     where Response == DataAPI.CreateResponse {
         Self(
             method: .POST,
-            path: .record(recordId, of: layout.name, in: layout.database.name),
+            path: .record(recordId, of: layout.name, in: layout.databaseName),
             options: [WireOption].scripts(script).byName,
             body: .json,
             scripts: script.names
         )
     }
 
-    static func run(script: String, parameter: String?, in layout: DataAPI.Layout) -> Self
+    static func run(script: String, parameter: String?, in layout: some LayoutAddress) -> Self
     where Response == DataAPI.ScriptResponse {
         Self(
             method: .GET,
-            path: .layout(layout.name, in: layout.database.name) / "script" / script,
+            path: .layout(layout.name, in: layout.databaseName) / "script" / script,
             options: .hidden("script.param", parameter),
             scripts: ScriptNames(afterRequest: script)
         )
@@ -151,12 +165,12 @@ extension DataAPI.ScriptQuery? {
 extension DataAPIRequest {
     /// Returns the request; throws when its URL would hold a confidential parameter, or would be too long for its
     /// parameters.
-    fileprivate func checkedForURL(on layout: DataAPI.Layout) throws(FMRest.APIError) -> Self {
+    fileprivate func checkedForURL(on layout: some LayoutAddress) throws(FMRest.APIError) -> Self {
         let reason: String
         if query.contains(where: { $0.disclosure == .confidential }) {
             reason = "The parameters of the scripts are confidential, and this call would send them in its URL."
         } else if query.contains(where: { $0.disclosure == .hidden }),
-            try layout.database.server.target(of: self).utf8.count > DataAPIPath.longestTarget
+            try target(below: layout.apiRoot).utf8.count > DataAPIPath.longestTarget
         {
             reason = "The parameters of the scripts make the URL longer than \(DataAPIPath.longestTarget) characters."
         } else {
@@ -168,14 +182,5 @@ extension DataAPIRequest {
             hint: "findRecords, createRecord, editRecord and duplicateRecord send them in a body; "
                 + "runScript(_:parameter:) runs a script alone."
         )
-    }
-}
-
-extension DataAPI.Layout {
-    var dateFormats: String? { database.server.config.dateFormats.wireValue }
-
-    /// Encodes records, by FileMaker's rules or with the encoder of the configuration.
-    var encoder: FMEncoder {
-        FMEncoder(options: database.server.encoding, recordEncoder: database.server.config.encoder)
     }
 }

@@ -69,6 +69,21 @@ struct DataAPIRequest<Response>: Sendable {
         if case .json = body { [] } else { options }
     }
 
+    /// Path and query, percent-encoded.
+    ///
+    /// - Parameter apiRoot: the first part of the path of every Data API call.
+    func target(below apiRoot: String) throws(FMRest.APIError) -> String {
+        try root(below: apiRoot) + encodedTarget()
+    }
+
+    /// The first part of the request's path: `/fmi/data/vLatest`, or nothing.
+    func root(below apiRoot: String) -> String {
+        switch root {
+        case .dataAPI: apiRoot
+        case .host: ""
+        }
+    }
+
     /// Path and query below the root, percent-encoded.
     func encodedTarget() throws(FMRest.APIError) -> String {
         var target = try path.encoded()

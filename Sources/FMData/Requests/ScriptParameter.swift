@@ -12,9 +12,10 @@ extension DataAPI {
     public struct ScriptParameter: Sendable {
         /// Whether the parameter must not be in a URL.
         public let isConfidential: Bool
-        let text: @Sendable (Config) throws -> String
+        /// Returns the text to send; a value is written with these options.
+        let text: @Sendable (EncodingOptions) throws -> String
 
-        private init(isConfidential: Bool = false, text: @escaping @Sendable (Config) throws -> String) {
+        private init(isConfidential: Bool = false, text: @escaping @Sendable (EncodingOptions) throws -> String) {
             self.isConfidential = isConfidential
             self.text = text
         }
@@ -27,7 +28,7 @@ extension DataAPI {
         /// A value as JSON, encoded when the script is run. A value that cannot be encoded makes the call fail with
         /// ``FMRest/APIError/Code/encoding``.
         public static func json(_ value: some Encodable & Sendable) -> ScriptParameter {
-            ScriptParameter { try $0.json(value) }
+            ScriptParameter { try json(value, $0) }
         }
 
         /// A text that must not be in a URL, or is too long for one. It is not printed.
@@ -37,7 +38,7 @@ extension DataAPI {
 
         /// A value, sent as JSON, that must not be in a URL, or is too long for one. It is not printed.
         public static func confidential(json value: some Encodable & Sendable) -> ScriptParameter {
-            ScriptParameter(isConfidential: true) { try $0.json(value) }
+            ScriptParameter(isConfidential: true) { try json(value, $0) }
         }
     }
 }
@@ -62,10 +63,10 @@ extension DataAPI.ScriptParameter: CustomStringConvertible, CustomDebugStringCon
     public var customMirror: Mirror { Mirror(self, children: ["isConfidential": isConfidential]) }
 }
 
-extension DataAPI.Config {
+extension DataAPI.ScriptParameter {
     /// Plain JSON. The encoder of the configuration is for records only: a script would not expect what it does to
     /// names of fields.
-    fileprivate func json(_ value: some Encodable) throws -> String {
-        String(decoding: try FMEncoder(options: encoding).encode(value), as: UTF8.self)
+    private static func json(_ value: some Encodable, _ options: EncodingOptions) throws -> String {
+        String(decoding: try FMEncoder(options: options).encode(value), as: UTF8.self)
     }
 }

@@ -82,12 +82,6 @@ extension DataAPI {
             self.portalDataInfo = portalDataInfo
         }
     }
-
-    /// The portal type of a response whose portals are not needed. The portals in an answer are skipped.
-    public struct EmptyPortal: Codable, Hashable, Sendable {
-        /// Creates the value, which has no content.
-        public init() {}
-    }
 }
 
 extension DataAPI.RecordResponse {

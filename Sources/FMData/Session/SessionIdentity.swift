@@ -1,6 +1,4 @@
-import FMHTTP
 import NIOConcurrencyHelpers
-import NIOCore
 import OpenCombine
 
 /// The identity that a database logs in with. The next `login` replaces it; each login asks it for credentials.
@@ -80,10 +78,14 @@ final class SessionIdentity: Sendable {
     var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
 
     /// One login. Fails without sending anything if the server has refused the same credentials before.
-    func logIn(to database: String, on server: DataAPI.Server) -> AnyPublisher<SessionToken, FMRest.APIError> {
-        gate.logIn { credentials in
-            server.logIn(to: database, as: credentials, dataSources: self.state.withLockedValue { $0.dataSources })
-        }
+    ///
+    /// - Parameter send: sends the login.
+    func logIn(
+        _ send:
+            @escaping @Sendable (DataAPI.Credentials, DataAPI.FMDataSourceAuth?)
+            -> AnyPublisher<SessionToken, FMRest.APIError>
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        gate.logIn { credentials in send(credentials, self.state.withLockedValue { $0.dataSources }) }
     }
 }
 
@@ -103,61 +105,6 @@ extension DataAPI {
         init(_ provider: CredentialsProvider, dataSources: FMDataSourceAuth? = nil) {
             self.provider = provider
             self.dataSources = dataSources
-        }
-
-        /// The key of this login's sessions in a token store; `nil` if there is no store.
-        func storeKey(of database: String, on server: Server) -> TokenStore.Key? {
-            guard server.config.sessions.tokenStore.shared != nil, case .success(let origin) = server.origin else {
-                return nil
-            }
-            return TokenStore.Key(
-                host: "\(origin)",
-                database: database,
-                credentials: provider,
-                dataSources: dataSources
-            )
-        }
-    }
-}
-
-extension SessionAuthenticator {
-    /// Opens and ends sessions of a database by requests to the Data API.
-    init(identity: SessionIdentity, database: String, server: DataAPI.Server) {
-        logIn = { identity.logIn(to: database, on: server) }
-        logOut = { token in
-            server.perform { .logOut(of: database, token: token) }.map { _ in () }.eraseToAnyPublisher()
-        }
-    }
-}
-
-extension DataAPI.Server {
-    /// One login: publishes the token of a new session.
-    ///
-    /// - Parameter calls: the options of a login that is a call of its own; `nil` for a login on behalf of other calls.
-    func logIn(
-        to database: String,
-        as credentials: DataAPI.Credentials,
-        dataSources: DataAPI.FMDataSourceAuth?,
-        _ calls: CallContext? = nil
-    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
-        deferred({
-            DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
-                .within((calls ?? self.calls).ofOneCall.next(at: self.time.now()))
-        }) { request in
-            self.exchange(request)
-                .tryMap { response in
-                    guard let token = response.token else {
-                        throw FMRest.APIError(.decoding, reason: "The login succeeded but brought no token.")
-                    }
-                    return SessionToken(token)
-                }
-                .mapError { error in
-                    var error = self.error(error, about: request)
-                    // A login changes no data: an unknown session ends by itself, and the next login opens another one.
-                    error.outcomeIsUnknown = false
-                    return error
-                }
-                .eraseToAnyPublisher()
         }
     }
 }

@@ -6,15 +6,9 @@ import NIOConcurrencyHelpers
 /// way fail (``TenuredPublisher``), values that were read already are no longer delivered (``Publisher/read(in:)``),
 /// and the caches are dropped with the tenure, including what a late answer still writes into them.
 final class Tenure: Sendable {
-    /// The requests for reads that are under way and can be shared.
-    let reads = SharedReads()
-    /// What is known about the layouts, to explain errors.
-    let layouts: LayoutMemory
-    /// The page sizes of the layouts.
-    let pageSizes = PageSizes()
-    /// The layouts that the account may see, from the last list. Only names, since `Layout` objects hold their
-    /// database.
-    let layoutNames = NIOLockedValueBox<[LayoutListBody.Entry]>([])
+    /// What is cached for the account.
+    let attachments = Attachments()
+    let time: SessionTime
 
     private struct State {
         var isOver = false
@@ -25,7 +19,7 @@ final class Tenure: Sendable {
     private let state = NIOLockedValueBox(State())
 
     init(time: SessionTime) {
-        layouts = LayoutMemory(time: time)
+        self.time = time
     }
 
     var isOver: Bool { state.withLockedValue { $0.isOver } }

@@ -196,47 +196,6 @@ extension DataAPI {
     ///   every request on that loop: only for programs that need the last microseconds and never block.
     public typealias Delivery = HTTPClientConfiguration.Delivery
 
-    /// The time limits after which a call fails with ``FMRest/APIError/Code/timeout``. `nil` is no limit.
-    ///
-    /// They are set for all calls in ``Config/timeouts``, and for single calls where they are made:
-    ///
-    ///     config.timeouts.firstByte = .seconds(300)
-    ///
-    ///     people.timeouts { $0.total = .seconds(2) }.findRecords(query: query)
-    ///
-    /// | limit | what it limits | default |
-    /// |---|---|---|
-    /// | `queue` | the wait for a connection while all are busy | 60 s |
-    /// | `connect` | opening a connection where one has to be made, with TLS | 10 s |
-    /// | `firstByte` | from the end of the request to the first byte of the answer: unindexed finds, scripts | 120 s |
-    /// | `idle` | the time without a byte in either direction while one is expected | 60 s |
-    /// | `minimumRate` | the bytes of an answer that have to come in each second, on average | 1,000 |
-    /// | `total` | the whole call: session, login, connection, sending, answer, and all that is repeated | none |
-    ///
-    /// These limits end every call, also on a server that is silent or sends a byte every now and then: an answer of n
-    /// bytes is complete n / 1,000 + 120 seconds after its head, or the call fails. `total` has no default because it
-    /// would have to be longer than the longest script or upload. The wait for a session has a limit of its own
-    /// (``SessionConfiguration/waitingDeadline``).
-    ///
-    /// Connections are shared. A call with a `connect` limit of its own gives up when that has passed, whether it waits
-    /// for a new connection or for a busy one; with a longer limit, the connection attempt that it starts may take
-    /// longer.
-    ///
-    /// In a stream (`records`, the content of a container) the time in which the subscriber has no demand does not
-    /// count: the limits are for the server, not for the subscriber. A login is shared with other calls that wait for
-    /// it, and goes on for a while after a call has given up.
-    ///
-    /// The error's reason says what the call was waiting for (a session, a connection, the answer, the rest of the
-    /// answer), which limit struck and how long it was. ``FMRest/APIError/outcomeIsUnknown`` is `true` for a write that
-    /// had been sent, at least in part; where nothing was sent, or nothing that changes anything, it is `false`, and
-    /// ``FMRest/APIError/isRetryable`` `true`.
-    ///
-    /// OpenCombine's operator `timeout(_:scheduler:)` is no replacement: it does not know whether anything was sent. On
-    /// a concurrent queue such as `DispatchQueue.global()` it also loses values, since it sends each value and the
-    /// completion to the queue one by one and the completion may overtake the value. Set a limit of the call instead,
-    /// or give the operator a serial queue.
-    public typealias Timeouts = HTTPTimeouts
-
     /// The TLS settings. The default verifies the certificate and the host name against the system's roots.
     ///
     /// ```swift
@@ -261,6 +220,26 @@ extension DataAPI {
     /// - `.proxy(HTTPProxy(host: "proxy.example.com", port: 3128, credentials: .init(user: "me", password: secret)))`:
     ///   through this proxy. Its credentials are never printed.
     public typealias Proxy = ProxyOptions
+
+    /// How often the live queries of a server may poll, all of them together.
+    ///
+    ///     config.pollRateLimit = .init(perMinute: 240, burst: 40)         // a host of one's own, and many queries
+    ///
+    /// One poll of one query counts once, however many requests it makes. A query that may not poll yet waits, with the
+    /// status ``LiveStatus/throttled``; the query that has waited longest goes first. The program's own calls are not
+    /// counted, and neither are subscribers: equal queries share their polls.
+    public struct PollRateLimit: Hashable, Sendable {
+        /// The most polls per minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
+        public var perMinute: Int
+        /// The most polls that may begin at once after a rest. The default is 10. Less than 1 counts as 1.
+        public var burst: Int
+
+        /// A poll rate limit: 60 a minute, 10 at once by default; see the properties.
+        public init(perMinute: Int = 60, burst: Int = 10) {
+            self.perMinute = perMinute
+            self.burst = burst
+        }
+    }
 }
 
 extension DataAPI.Config {

@@ -1,4 +1,3 @@
-import FMHTTP
 import NIOConcurrencyHelpers
 public import OpenCombine
 
@@ -48,10 +47,8 @@ extension DataAPI {
 
         let identity: SessionIdentity
         let sessions: Sessions
-        /// Compares answers with the types that they are read into; `nil` when the configuration does not ask for that.
-        let models: ModelWatch?
-        /// The registry of the live queries.
-        let live: LiveRegistry
+        /// What is kept with the database, by all of its views.
+        let attachments: Attachments
         /// The options of the calls.
         let calls: CallContext
         /// The database that this object is a view of, with other options of its calls; it keeps that one alive. `nil`
@@ -83,8 +80,7 @@ extension DataAPI {
             )
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: SelfGuarded(changes))
-            models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: SelfGuarded(changes))
-            live = LiveRegistry()
+            attachments = Attachments()
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: login.storeKey(of: name, on: server),
@@ -97,7 +93,9 @@ extension DataAPI {
                     left: { [pools = server.pools, now = server.time.now] left in
                         pools.withLockedValue { $0.leave(left, now: now()) }
                     },
-                    shutDown: { [live] in live.shutDown() },
+                    shutDown: { [attachments] in
+                        for observer in attachments.all((any DatabaseObserver).self) { observer.shutDown() }
+                    },
                     storeFailed: { log.storeFailed($0) }
                 )
             )
@@ -116,8 +114,7 @@ extension DataAPI {
             shown = nil
             owner = database.root
             identity = database.identity
-            models = database.models
-            live = database.live
+            attachments = database.attachments
             sessions = .pinned(lease, of: database.pool)
             _modelDrifts = database._modelDrifts
             _credentials.set(Credentials(token: lease.token.value))
@@ -130,8 +127,7 @@ extension DataAPI {
             changes = database.changes
             identity = database.identity
             sessions = database.sessions
-            models = database.models
-            live = database.live
+            attachments = database.attachments
             self.calls = calls
             shown = database.original
             owner = nil
@@ -155,6 +151,23 @@ extension DataAPI {
 
         /// The tenure of a call that begins now.
         var tenure: Tenure { calls.options.tenure ?? identity.tenure }
+
+        /// Compares answers with the types that they are read into; `nil` when the configuration does not ask for that.
+        var modelWatch: ModelWatch? {
+            // A custom decoder maps names to keys in ways that nobody else knows.
+            guard server.config.reportsModelDrift, server.config.decoder == nil else { return nil }
+            let root = root
+            let watch: ModelWatch = attachments.value {
+                ModelWatch(
+                    name,
+                    keys: server.config.decoding.keys,
+                    logger: server.config.logger,
+                    shown: root._modelDrifts,
+                    willChange: SelfGuarded(root.changes)
+                )
+            }
+            return watch
+        }
 
         var pool: SessionPool {
             switch sessions {
@@ -219,10 +232,16 @@ extension DataAPI {
         private func beginAnew() {
             changes.send()
             _scriptList.set([])
-            models?.beginAnew()
-            live.beginAnew()
+            modelWatch?.beginAnew()
+            for observer in observers { observer.beginAnew() }
         }
     }
+}
+
+extension Tenure {
+    /// The layouts that the account may see, from the last list. Only names, since `Layout` objects hold their
+    /// database.
+    fileprivate var layoutNames: NIOLockedValueBox<[LayoutListBody.Entry]> { attachments.value { .init([]) } }
 }
 
 extension DataAPI.Database: CustomStringConvertible, CustomReflectable {

@@ -36,6 +36,25 @@ extension DataAPI.Layout {
     }
 }
 
+extension DataAPI.Layout {
+    /// Makes a call with the description of the layout, which is requested if it is not known; `nil` when the host does
+    /// not return it.
+    func described<Value>(
+        call: @escaping (LayoutMetaData?) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        OnDemandPublisher {
+            let database = self.database.forOneCall
+            if let known = database.tenure.layoutMemory.known(self.name) { return call(known) }
+            return database.answer(to: .layout(self.name), database.calls)
+                .map { answer in if case .layout(let metadata) = answer { metadata } else { nil } }
+                .setFailureType(to: FMRest.APIError.self)
+                .flatMap(call)
+                .eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+}
+
 extension FMRest.APIError {
     /// Whether the server does not know the path of the call: HTTP 404, whatever its body, or FileMaker code 1700.
     fileprivate var meansNoSuchEndpoint: Bool { httpStatus == 404 || fileMakerCode == .resourceMissing }

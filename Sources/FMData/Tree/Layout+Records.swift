@@ -72,7 +72,7 @@ extension DataAPI.Layout {
             let scripts = request.scripts
             return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
-                reader: server.reader.reader(for: request),
+                reader: server.reader.inspecting(request.context.inspection),
                 log: server.callLog(of: request),
                 summary: summary.map { summary in
                     { @Sendable report in

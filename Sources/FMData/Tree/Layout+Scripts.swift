@@ -87,7 +87,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         OnDemandPublisher {
             do {
-                let text = try parameter?.text(database.server.config)
+                let text = try parameter?.text(database.server.config.encoding)
                 if let parameter, parameter.isConfidential, let text {
                     return forOneCall.runByFind(script, parameter: text)
                 }

@@ -40,8 +40,7 @@ extension DataAPI {
         /// Reads answers as the configuration says. ``reader`` is the one in use.
         let givenReader: AnswerReader
         let formats: ServerFormats
-        /// The poll rate limit of live queries.
-        let pollRateLimiter: PollRateLimiter
+        let attachments: Attachments
         let blockedActorWatch: BlockedActorWatch
         /// The first part of the path of every Data API call: `/fmi/data/vLatest`.
         let apiRoot: String
@@ -79,6 +78,7 @@ extension DataAPI {
             self.config = config
             changes = SelfGuarded(ObservableObjectPublisher())
             formats = ServerFormats()
+            attachments = Attachments()
             children = NIOLockedValueBox(DatabaseRegistry())
             pools = NIOLockedValueBox(ServerPools())
             calls = CallContext(config.timeouts)
@@ -92,7 +92,6 @@ extension DataAPI {
             self.time = time ?? .running(on: client.eventLoop, wallClock: wallClock)
             self.random = runtime.random
             self.retryBudget = RetryBudget()
-            self.pollRateLimiter = PollRateLimiter(config.pollRateLimit, time: self.time)
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
@@ -111,7 +110,7 @@ extension DataAPI {
             retryBudget = server.retryBudget
             givenReader = server.givenReader
             formats = server.formats
-            pollRateLimiter = server.pollRateLimiter
+            attachments = server.attachments
             blockedActorWatch = server.blockedActorWatch
             apiRoot = server.apiRoot
             children = server.children

@@ -97,6 +97,21 @@ extension FieldData: ExpressibleByDictionaryLiteral {
 }
 
 extension FieldData: Codable {
+    /// The name of a field that is known only at run time or written as a string.
+    public struct CodingKeys: CodingKey, ExpressibleByStringLiteral, Hashable, Sendable {
+        /// The name on the layout.
+        public let stringValue: String
+        /// `nil`: fields have names.
+        public var intValue: Int? { nil }
+
+        /// A field by its name on the layout.
+        public init(stringValue: String) { self.stringValue = stringValue }
+        /// A field by its name on the layout.
+        public init(stringLiteral name: String) { stringValue = name }
+        /// `nil`: fields have names.
+        public init?(intValue: Int) { nil }
+    }
+
     /// Reads all members of an object as fields. FMData's own decoder keeps their order.
     public init(from decoder: any Decoder) throws {
         self.init()

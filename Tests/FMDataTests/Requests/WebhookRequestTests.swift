@@ -34,7 +34,7 @@ import Testing
         expectNoDifference(requests.map(\.authorization), Array(repeating: .credentials(hooks), count: 4))
         // Their paths begin at the host, whatever the root of the Data API is.
         let server = DataAPI.Server(host: "fms.example.com")
-        expectNoDifference(try server.target(of: requests[0]), "/fmi/odata/v4/Big%20Harbor/Webhook.GetAll")
+        expectNoDifference(try requests[0].target(below: server.apiRoot), "/fmi/odata/v4/Big%20Harbor/Webhook.GetAll")
         let summary = requests[3].summary(at: Origin(scheme: .https, host: "fms.example.com"), below: "/fmi/data/v1")
         expectNoDifference(summary.path, "/fmi/odata/v4/Big%20Harbor/Webhook.Delete(3)")
         expectNoDifference("\(requests[3])", "POST /fmi/odata/v4/Big Harbor/Webhook.Delete(3)")

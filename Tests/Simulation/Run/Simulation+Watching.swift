@@ -70,7 +70,7 @@ extension Simulation {
         guard step.verb != .liveByStamp, step.verb != .liveByLog, let database = objects[step.id]?.database else {
             return false
         }
-        return database.live.observers.allSatisfy { observer in
+        return database.liveRegistry.observers.allSatisfy { observer in
             (observer as? LivePoller<Row>).map { $0.lastState.asOf >= start } ?? false
         }
     }
@@ -87,7 +87,7 @@ extension Simulation {
         let before = hosts.map(\.polls)
         machine.run(for: .minutes(10))
         for (index, host) in hosts.enumerated() where !stillWatched.contains(index) {
-            let observers = databases[index].live.observers.count
+            let observers = databases[index].liveRegistry.observers.count
             if observers > 0 { find("\(observers) queries are looked after on \(host.name), and nobody listens") }
             if host.polls != before[index] { find("\(host.name) is looked at, and nobody listens") }
         }

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension DataAPI {
     /// Why the content of a container is not available: the ``FMRest/APIError/underlying`` error of an
     /// ``FMRest/APIError`` with code ``FMRest/APIError/Code/container``; see ``FMRest/APIError/containerError``.
@@ -106,4 +108,16 @@ extension FMRest.APIError {
             underlying: error
         )
     }
+}
+
+extension DataAPI.ContainerError: APIErrorConvertible {
+    var apiError: FMRest.APIError { FMRest.APIError(self) }
+}
+
+extension DataAPI.ContainerError: LocalizedError {
+    /// What is wrong, without the value of the field.
+    public var errorDescription: String? { description }
+
+    /// What to check or change, where the library knows.
+    public var recoverySuggestion: String? { hint }
 }

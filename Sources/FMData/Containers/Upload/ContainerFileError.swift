@@ -1,3 +1,5 @@
+public import Foundation
+
 extension FMRest {
     /// Why a ``ContainerFile`` cannot be made or sent. It occurs before anything is sent to the server.
     public struct ContainerFileError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -31,4 +33,13 @@ extension FMRest {
             self.description = description
         }
     }
+}
+
+extension FMRest.ContainerFileError: APIErrorConvertible {
+    var apiError: FMRest.APIError { FMRest.APIError(.invalidRequest, reason: "\(self)", underlying: self) }
+}
+
+extension FMRest.ContainerFileError: LocalizedError {
+    /// What is wrong.
+    public var errorDescription: String? { description }
 }

@@ -114,8 +114,8 @@ extension DecodingFailure {
     }
 
     /// An answer with an error code, where records were expected.
-    init(refusal: DataAPI.Message) {
-        let reason = "The server refused the request with code \(refusal.code)"
+    init(refusal code: String) {
+        let reason = "The server refused the request with code \(code)"
         self.init(
             error: DecodingError.dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason)),
             path: ["messages"],

@@ -114,6 +114,29 @@ final class JSONDocument {
     func text(_ entry: JSONTape.Entry) -> String { JSONText.string(content(entry), entry.flags) }
 }
 
+extension JSONDocument {
+    /// Reads the only value of the text.
+    func readWhole() throws(JSONSyntaxError) {
+        skipByteOrderMark()
+        guard nextByte() != nil else { throw syntaxError(.truncated, at: count) }
+        beginValue()
+        _ = try readValue(isLast: true)
+        guard nextByte() == nil else { throw syntaxError(.trailingBytes, at: position) }
+    }
+
+    /// Skips the three bytes that some editors and proxies put before a text. Returns `false` if too few bytes have
+    /// arrived to decide.
+    @discardableResult
+    func skipByteOrderMark() -> Bool {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let found = (0..<min(count, 3)).allSatisfy { bytes[$0] == mark[$0] }
+        guard found else { return true }
+        guard count >= 3 else { return false }
+        position = 3
+        return true
+    }
+}
+
 /// The limits for a document.
 struct JSONLimits: Hashable, Sendable {
     /// The greatest depth of nested containers.

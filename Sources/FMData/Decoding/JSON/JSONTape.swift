@@ -90,3 +90,9 @@ extension JSONTape.Entry {
         return flags.contains(.negative) ? -magnitude : magnitude
     }
 }
+
+extension JSONTape.Entry {
+    /// Whether an object contains no containers, so that its keys are at the odd places.
+    @inline(__always)
+    func isFlat(at index: UInt32) -> Bool { link &- index == 2 &* length &+ 1 }
+}

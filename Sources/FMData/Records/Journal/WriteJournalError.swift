@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension DataAPI {
     /// Why a journal cannot be used: the `underlying` error of an error with the code ``FMRest/APIError/Code/journal``.
@@ -68,4 +68,17 @@ extension FMRest.APIError {
             }
         self.init(.journal, reason: "\(error)", hint: hint, underlying: error)
     }
+}
+
+extension DataAPI.WriteJournalError: LocalizedError {
+    /// What is wrong with the journal, without a field's value.
+    public var errorDescription: String? { description }
+
+    /// What to do about it, where the library knows.
+    public var recoverySuggestion: String? { FMRest.APIError(self).hint }
+}
+
+extension DataAPI.WriteJournalError.Reason: LocalizedError {
+    /// The reason in a few words.
+    public var errorDescription: String? { description }
 }

@@ -42,7 +42,7 @@ extension DataAPI.Database {
     public func changed(_ hint: DataAPI.ChangeHint) {
         guard hint.database.fileName == name.fileName else { return }
         tenure.reads.wrote()
-        live.changed(hint)
+        liveRegistry.changed(hint)
     }
 }
 

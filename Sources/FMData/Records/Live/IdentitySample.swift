@@ -109,7 +109,7 @@ extension IdentitySample.Entry {
 extension DataAPI.Layout.LayoutMetaData {
     /// Whether the field's value changes only by a commit of the record, with a new modId.
     fileprivate func changesByCommitAlone(_ name: String) -> Bool {
-        let name = FieldSuspicion.plainName(name).lowercased()
+        let name = DataAPIName.plain(name).lowercased()
         guard let field = fieldMetaData.first(where: { $0.name.lowercased() == name }) else { return false }
         // A container field's value is a URL, which is a new one in each answer.
         return field.type == .normal && !field.global && field.result != .container && !field.name.contains("::")

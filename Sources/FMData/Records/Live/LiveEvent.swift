@@ -156,7 +156,7 @@ struct LiveCopy<R: RecordFields> {
             || cursor.sample.isContradicted(
                 by: state.records,
                 encoder,
-                in: state.tenure?.layouts.known(found.shownLayout.name)
+                in: state.tenure?.layoutMemory.known(found.shownLayout.name)
             )
     }
 

@@ -97,7 +97,7 @@ extension DataAPI {
             }
         }
 
-        private var registry: LiveRegistry { found.layout.layout.database.live }
+        private var registry: LiveRegistry { found.layout.layout.database.liveRegistry }
 
         private var key: LiveRegistry.Key {
             LiveRegistry.Key(.found(found.find, found.options), of: found.layout, options)
@@ -160,7 +160,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<Record?, FMRest.APIError> {
         let key = LiveRegistry.Key(.record(recordId), of: self, options)
         return LiveValues {
-            layout.database.live.poller(for: key, on: layout) { Poll(record: recordId, of: self, options) }
+            layout.database.liveRegistry.poller(for: key, on: layout) { Poll(record: recordId, of: self, options) }
         } makeTransform: {
             { state in [state.records.first] }
         }

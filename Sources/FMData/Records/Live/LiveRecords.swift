@@ -59,7 +59,7 @@ extension DataAPI {
 
         private func show(_ state: LiveState<R>, _ isNew: [Bool]) {
             let layout = query.found.layout.layout
-            let objects = layout.database.live.objects(state, isNew, on: layout.name)
+            let objects = layout.database.liveRegistry.objects(state, isNew, on: layout.name)
             set { $0._records.set(objects) }
         }
 

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 
 /// The pollers of a database's live queries. It holds them weakly; equal queries share one.
-final class LiveRegistry: Sendable {
+final class LiveRegistry: DatabaseObserver {
     /// Identifies equal live queries. It does not contain the found set, because the key outlives its poller and would
     /// keep the database alive.
     struct Key: Hashable, Sendable {
@@ -86,15 +86,14 @@ final class LiveRegistry: Sendable {
     /// The observer with that key, if it exists.
     func observer(of key: Key) -> (any LiveObserver)? { state.withLockedValue { $0.entries[key]?.observer } }
 
-    /// A record was written through a layout of the database. Queries of other layouts are woken too, since those
-    /// layouts may show the same table.
+    /// Wakes the queries of the layout, and those of other layouts too, which may show the same table.
     func written(_ recordId: Int?, on layout: String) {
         for entry in state.withLockedValue(\.observers) {
             if entry.key.layout == layout { entry.observer.written(recordId) } else { entry.observer.wake(.ownWrite) }
         }
     }
 
-    /// The database was switched to another account: its queries drop what they know, and poll.
+    /// The queries drop what they know, and poll.
     func beginAnew() {
         let objects = identities.withLockedValue { objects in
             defer { objects = LiveObjects() }
@@ -104,7 +103,7 @@ final class LiveRegistry: Sendable {
         for observer in observers { observer.beginAnew() }
     }
 
-    /// The database shuts down: wakes its queries, so that they find out now and not after their pauses.
+    /// Wakes the queries, so that they find out now and not after their pauses.
     func shutDown() {
         for observer in observers { observer.wake(.wake) }
     }
@@ -124,4 +123,9 @@ extension LiveRegistry.Key {
         else { return true }
         return rows.contains(id)
     }
+}
+
+extension DataAPI.Database {
+    /// The registry of the live queries.
+    var liveRegistry: LiveRegistry { attachments.value { LiveRegistry() } }
 }

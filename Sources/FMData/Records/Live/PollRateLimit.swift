@@ -1,28 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-extension DataAPI {
-    /// How often the live queries of a server may poll, all of them together.
-    ///
-    ///     config.pollRateLimit = .init(perMinute: 240, burst: 40)         // a host of one's own, and many queries
-    ///
-    /// One poll of one query counts once, however many requests it makes. A query that may not poll yet waits, with the
-    /// status ``LiveStatus/throttled``; the query that has waited longest goes first. The program's own calls are not
-    /// counted, and neither are subscribers: equal queries share their polls.
-    public struct PollRateLimit: Hashable, Sendable {
-        /// The most polls per minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
-        public var perMinute: Int
-        /// The most polls that may begin at once after a rest. The default is 10. Less than 1 counts as 1.
-        public var burst: Int
-
-        /// A poll rate limit: 60 a minute, 10 at once by default; see the properties.
-        public init(perMinute: Int = 60, burst: Int = 10) {
-            self.perMinute = perMinute
-            self.burst = burst
-        }
-    }
-}
-
 /// The tokens of a ``DataAPI/PollRateLimit``. The query that has waited longest goes first.
 struct PollRateLimit {
     typealias ID = Int
@@ -122,5 +100,12 @@ final class PollRateLimiter: Sendable {
 extension PollRateLimiter.State {
     fileprivate mutating func take(_ ids: [PollRateLimit.ID]) -> [@Sendable () -> Void] {
         ids.compactMap { turns.removeValue(forKey: $0) }
+    }
+}
+
+extension DataAPI.Server {
+    /// The rate limiter of the server's live queries.
+    var pollRateLimiter: PollRateLimiter {
+        attachments.value { PollRateLimiter(config.pollRateLimit, time: time) }
     }
 }

@@ -31,3 +31,8 @@ struct PageSizeMemory: Sendable {
         if fixed == nil { sizes[subject] = size.current }
     }
 }
+
+extension Tenure {
+    /// The page sizes of the layouts.
+    var pageSizes: PageSizes { attachments.value { PageSizes() } }
+}

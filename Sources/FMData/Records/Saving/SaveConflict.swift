@@ -1,3 +1,5 @@
+public import Foundation
+
 extension DataAPI {
     /// Why a change could not be merged with the current record: the ``FMRest/APIError/underlying`` error of an
     /// ``FMRest/APIError`` with code ``FMRest/APIError/Code/conflict``; see ``FMRest/APIError/saveConflict``.
@@ -157,4 +159,9 @@ extension FMRest.APIError {
         fields = named.map(\.field).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
         portals = Set(conflict.rows.map(\.row.portal)).sorted()
     }
+}
+
+extension DataAPI.SaveConflict: LocalizedError {
+    /// The conflict, by the names of fields and portals.
+    public var errorDescription: String? { description }
 }

@@ -20,7 +20,7 @@ extension DataAPI.Layout.LayoutMetaData {
     }
 
     private static func isUnwritable(_ member: WireValue.Member, among shown: [FieldMetaData]) -> Bool {
-        let name = FieldSuspicion.plainName(member.name).lowercased()
+        let name = DataAPIName.plain(member.name).lowercased()
         guard let field = shown.first(where: { $0.name.lowercased() == name }) else { return false }
         return field.type == .calculation || field.type == .summary || field.global
             || field.result == .container && !member.value.isEmptyField
@@ -41,10 +41,10 @@ extension DataAPI.TypedLayout {
         _ call: @escaping ([String]) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         if isGivenByField || R.self == FieldData.self {
-            return call(layout.database.tenure.layouts.known(layout.name)?.unwritableFields(in: change) ?? [])
+            return call(layout.database.tenure.layoutMemory.known(layout.name)?.unwritableFields(in: change) ?? [])
         }
         if let readOnly = R.readOnlyFields {
-            return call(WholeRecord(readOnly: readOnly.map(\.stringValue)).readOnlyFields(in: change))
+            return call(WholeRecord(readOnly: readOnly.map(\.stringValue)).readOnlyFields(among: change.fields.names))
         }
         return layout.described { call($0?.unwritableFields(in: change) ?? []) }
     }

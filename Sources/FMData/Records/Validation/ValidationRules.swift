@@ -60,31 +60,6 @@ extension DataAPI {
     }
 }
 
-/// A rule of the program for a field.
-struct FieldRule: Sendable {
-    /// The field's name in lower case, without a repetition.
-    let field: String
-    /// The field's name as given.
-    let name: String
-    let rule: DataAPI.InvalidValue.Rule
-    let isRequired: Bool
-    /// The check for values that are not empty.
-    let isValid: @Sendable (FieldValue) -> Bool
-
-    init(
-        _ name: String,
-        _ rule: DataAPI.InvalidValue.Rule,
-        isRequired: Bool = false,
-        isValid: @escaping @Sendable (FieldValue) -> Bool = { _ in true }
-    ) {
-        field = FieldSuspicion.plainName(name).lowercased()
-        self.name = name
-        self.rule = rule
-        self.isRequired = isRequired
-        self.isValid = isValid
-    }
-}
-
 extension DataAPI.TypedLayout {
     /// The same layout; its writes are checked before they are sent.
     ///

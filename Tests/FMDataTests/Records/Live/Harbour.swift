@@ -105,7 +105,7 @@ struct Harbour: Sendable {
     func untilNothingIsHeld() async {
         await until {
             time.advance(by: .seconds(11))
-            return database.live.observers.isEmpty
+            return database.liveRegistry.observers.isEmpty
         }
     }
 

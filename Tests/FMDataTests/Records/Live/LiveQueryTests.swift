@@ -163,7 +163,7 @@ import Testing
             // Asking for the status makes a poller, which is released again.
             _ = layout.live().status.first().sink { _ in statuses += 1 }
             expectNoDifference(statuses, 1)
-            expectNoDifference(layout.layout.database.live.observers.count, 0)
+            expectNoDifference(layout.layout.database.liveRegistry.observers.count, 0)
         }
         #expect(database == nil)
     }

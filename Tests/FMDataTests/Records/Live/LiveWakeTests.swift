@@ -71,7 +71,7 @@ import Testing
 
     @Test func theHintOfAnotherRecordDoesNotConcernTheOneThatIsObserved() {
         let (time, layout) = LiveTable.makeTimeAndLayout()
-        let registry = layout.layout.database.live
+        let registry = layout.layout.database.liveRegistry
         let table = LiveTable(time, layout)
         table.insert("a")
         let key = LiveRegistry.Key(.record(1), of: layout, table.options)

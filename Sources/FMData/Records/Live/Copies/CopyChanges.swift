@@ -104,7 +104,7 @@ private final class CopyRun<R: RecordFields>: Sendable {
             current = poller
             return poller
         }
-        if let poller { found.layout.layout.database.live.enter(poller, of: found.layout, options) }
+        if let poller { found.layout.layout.database.liveRegistry.enter(poller, of: found.layout, options) }
         return poller
     }
 

@@ -1,0 +1,98 @@
+import FMHTTP
+import OpenCombine
+
+/// One attempt at a request: sends it with the first demand, reads the answer while it arrives, publishes the response
+/// and finishes.
+///
+/// It is one step instead of the five of `map`, `tryReduce` and `mapError`: every call uses it, and each step costs a
+/// call as much as the way from the pool to the socket. Only the collector keeps parts of an answer.
+struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
+    typealias Output = Response
+    typealias Failure = FMRest.APIError
+
+    let server: DataAPI.Server
+    let request: DataAPIRequest<Response>
+    let token: SessionToken?
+
+    /// Used by the exchange alone, with one call after the other, except for the constant log.
+    struct Memory {
+        /// Only for the log.
+        var httpStatus: Int?
+        /// `nil` if nothing would be logged.
+        let log: CallLog?
+        let collector: Response.Collector
+        let answer: AnswerPublisher
+    }
+
+    var memory: Memory {
+        Memory(
+            log: server.callLog(of: request),
+            collector: Response.Collector(reader: server.reader.inspecting(request.context.inspection)),
+            answer: self
+        )
+    }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        do {
+            server.send(
+                try server.httpRequest(for: request, token: token),
+                in: request.context,
+                below: request.root(below: server.apiRoot),
+                to: Parts(subscription: subscription)
+            ) { request.facts }
+        } catch {
+            // Nothing was sent, so nothing is logged.
+            subscription.finish(.failure(server.error(error, about: request)))
+        }
+    }
+
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.memory.log?.cancelled() }
+
+    /// The subscriber of the exchange.
+    private struct Parts: ResponseReceiver {
+        typealias Input = HTTPResponsePart
+        typealias Failure = HTTPClientError
+
+        let subscription: ColdSubscription<AnswerPublisher>
+        var combineIdentifier: CombineIdentifier { subscription.combineIdentifier }
+
+        func receive(subscription exchange: any Subscription) {
+            // Parts are not the subscriber's values: all of them are needed for the one value it asked for.
+            if subscription.proceed(with: exchange) { exchange.request(.unlimited) } else { exchange.cancel() }
+        }
+
+        func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
+            if subscription.memory.log != nil, case .head(let head) = part {
+                subscription.memory.httpStatus = Int(head.status.code)
+            }
+            do {
+                try subscription.memory.collector.take(part)
+            } catch {
+                fail(error, subscription.end(cancelling: true))
+            }
+            return .none
+        }
+
+        func ended(_ error: (any Error)?) {
+            guard let downstream = subscription.end() else { return }
+            let memory = subscription.memory
+            do {
+                if let error { throw error }
+                var response = try memory.collector.response()
+                response.nameScripts(memory.answer.request.scripts)
+                memory.log?.finished(httpStatus: memory.httpStatus)
+                subscription.publishLast(response, to: downstream)
+            } catch {
+                fail(error, downstream)
+            }
+        }
+
+        private func fail(_ error: any Error, _ downstream: (any Subscriber<Response, FMRest.APIError>)?) {
+            guard let downstream else { return }
+            let memory = subscription.memory
+            let error = memory.answer.server.error(error, about: memory.answer.request)
+            memory.log?.failed(error, httpStatus: memory.httpStatus)
+            downstream.receive(completion: .failure(error))
+        }
+    }
+}

@@ -1,0 +1,323 @@
+import FMHTTP
+import NIOCore
+import OpenCombine
+
+// How a request is performed, step by step. The functions below stand in this order; steps with a file of their own
+// name it.
+//
+//     DataAPIRequest<Response>       the request
+//       → Database.perform           for all requests to a database
+//       → Server.observing           for observers: the beginning, the end and the figures of a call (CallObserver)
+//       → Server.knowingFormats      reads the server's formats first, if the configuration asks for it (ServerFormats)
+//       → Database.work              the account, and the clock of the call
+//       → Database.sharing           for reads: an equal read's answer, from the cache or under way (SharedReads)
+//       → Database.telling           for writes: ends both, and tells the database's observers what was written
+//       → Database.answer            from here on, errors name the request
+//       → Database.explaining        on the way back: what in the request an error means (Database+Explaining)
+//       → Database.validating        for writes with that option: checks the values (Database+Validation)
+//       → Server.retrying            repeats after a pause, if the call's policy says so and it is safe (Server+Retry)
+//       → Database.inSession         in a session of the pool, or in the one that the database is bound to
+//       → SessionPool.authorized     lease → attempt → give back, and once more if the session was refused
+//       → Database.attempt           adds what belongs to one attempt: the time that is left, logger, tag, comparison
+//       → Server.exchange            one attempt, with its line in the log (AnswerPublisher)
+//       → DataAPIRequest.http        the HTTP request, with the token of that session
+//       → Server.send                through middleware and to the transport, if there are any (MiddlewareChain)
+//       → HTTPClient                 pool, connection, socket, and back, part by part
+//       → AnswerCollector            checks the messages, then reads the response
+//       → Response
+//
+// In the end, the call itself delivers the values on the actor of the code that it is written in (Publisher+Delivery).
+// Requests that need no session of a database go from Server.perform over retrying to exchange.
+
+extension DataAPI.Database {
+    /// Sends a request in one of the database's sessions and reads its response. The request is made anew for each
+    /// subscription.
+    func perform<Response: DataAPIResponse>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
+    ) -> AnyPublisher<Response, FMRest.APIError> {
+        perform(makeRequest, publishesOneValue: true) { request, token in
+            self.server.exchange(request, token: token)
+        }
+    }
+
+    /// Sends a request in one of the database's sessions; `exchange` makes one attempt with the token of that session.
+    ///
+    /// - Parameter publishesOneValue: whether the exchange publishes a single value, so that it can be shared.
+    func perform<Response, Value>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        publishesOneValue: Bool = false,
+        exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        let observed = server.observing(calls, makeRequest) { calls, makeRequest in
+            DataAPI.Database(self, calls: calls)
+                .perform(makeRequest, publishesOneValue: publishesOneValue, exchange: exchange)
+        }
+        if let observed { return observed }
+        let call = TenuredPublisher<Value>(tenure: { self.tenure }) { tenure in
+            do {
+                return self.work(on: try makeRequest(), in: tenure, publishesOneValue, exchange)
+            } catch {
+                // The error was thrown by a type or an encoder of the program.
+                return .init(publisher: .failing(FMRest.APIError(wrapping: error, otherwise: .encoding)))
+            }
+        }
+        return server.knowingFormats(call.eraseToAnyPublisher(), for: Response.self, calls)
+    }
+
+    /// The work of one request, as one account.
+    private func work<Response, Value>(
+        on request: DataAPIRequest<Response>,
+        in tenure: Tenure,
+        _ publishesOneValue: Bool,
+        _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> TenuredPublisher<Value>.Work {
+        let call = calls.ofOneCall(in: tenure)
+        // Counted for writes, whose outcome may be in doubt, and for middleware.
+        let attempts = request.isSafeToRepeat && !server.hasHooks(call) ? nil : AttemptCount()
+        func answer() -> AnyPublisher<Value, FMRest.APIError> {
+            self.answer(to: request, call) { token in
+                self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
+            }
+        }
+        let publisher =
+            if !request.isSafeToRepeat {
+                telling(answer(), of: request)
+            } else if publishesOneValue {
+                sharing(answer(), of: request, in: tenure)
+            } else {
+                answer()
+            }
+        return .init(publisher: publisher) {
+            let isInDoubt = !request.isSafeToRepeat && attempts?.value != 0
+            return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: isInDoubt), call)
+        }
+    }
+
+    /// A read. Its answer is shared and cached if the call's options say so.
+    ///
+    /// - Parameter answer: made only if no other read has it.
+    private func sharing<Response, Value>(
+        _ answer: @autoclosure @escaping () -> AnyPublisher<Value, FMRest.APIError>,
+        of request: DataAPIRequest<Response>,
+        in tenure: Tenure
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        let age = calls.options.cacheTime
+        guard calls.options.coalescesReads || age != nil,
+            let key = SharedReads.Key(request, publishing: Value.self, in: self)
+        else { return answer() }
+        return tenure.reads.publisher(
+            key,
+            answer(),
+            keptFor: age.map(TimeAmount.init(clamping:)),
+            now: server.time.now
+        )
+    }
+
+    /// A write. It ends the sharing and caching of all earlier reads, and the database's observers are told of it.
+    private func telling<Response, Value>(
+        _ write: AnyPublisher<Value, FMRest.APIError>,
+        of request: DataAPIRequest<Response>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        let wrote = { self.identity.tenure.reads.wrote() }
+        return write.handleEvents(
+            receiveOutput: { _ in
+                wrote()
+                // Scripts that a poll runs are no writes of the program.
+                guard let layout = request.path.layout, self.calls.options.pollMeter == nil else { return }
+                for observer in self.observers { observer.written(request.path.recordId, on: layout) }
+            },
+            receiveCompletion: { _ in wrote() },
+            receiveCancel: { wrote() }
+        )
+        .eraseToAnyPublisher()
+    }
+
+    /// The answer to a request: attempts in sessions, repeated as the call's policy says, with errors that name the
+    /// request and what in it is at fault.
+    private func answer<Response, Value>(
+        to request: DataAPIRequest<Response>,
+        _ call: CallContext,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        let answer = server.retrying(request, in: call) {
+            self.inSession(
+                isRepeatable: request.isSafeToRepeat,
+                isReplayable: request.body.isReplayable,
+                call: call,
+                attempt
+            )
+            // No session came, so nothing was sent. Add the request to the error.
+            .mapError { error in self.naming(request, in: error, call) }
+            .eraseToAnyPublisher()
+        }
+        let valid = validating(request, call, answer)
+        guard request.layout != nil, !call.options.isExplanation else { return valid }
+        return valid.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
+    }
+
+    func naming<Response>(
+        _ request: DataAPIRequest<Response>,
+        in error: FMRest.APIError,
+        _ call: CallContext
+    ) -> FMRest.APIError {
+        server.naming(request.within(call.next(at: server.time.now())), in: error)
+    }
+
+    /// Makes an attempt in one of the database's sessions, and once more in a fresh one if the token was refused.
+    ///
+    /// - Parameters:
+    ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out.
+    ///   - isReplayable: whether the attempt can be made a second time at all.
+    ///   - call: the context of this call.
+    ///   - attempt: makes the attempt; called at most twice. It keeps the database alive until everything has ended, so
+    ///     that `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` works without other references.
+    func inSession<Value>(
+        isRepeatable: Bool,
+        isReplayable: Bool = true,
+        call: CallContext,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        switch sessions {
+        case .pool(let pool):
+            pool.authorized(
+                for: call.options.pollMeter == nil ? .request : .poll,
+                isRepeatable: isRepeatable,
+                isReplayable: isReplayable,
+                clock: call.clock,
+                in: call.options.tenure
+            ) { [self] lease in
+                withExtendedLifetime(self) { attempt(lease.token) }
+            }
+        case .pinned(let lease, _):
+            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+        }
+    }
+}
+
+extension SessionPool {
+    /// Makes an attempt in a session of this pool, and once more in another one if the server refuses the session.
+    ///
+    /// Publishes the values of `attempt`, as far as there is demand. The first demand leases a session, after a login
+    /// if necessary; completion, failure and cancelling give it back. If the server does not know the token
+    /// (``FMRest/APIError/meansTokenRefused``) and no value was delivered yet, a session with a newer token is leased,
+    /// after one login that is shared by all calls in this situation. A second refusal is the error.
+    ///
+    /// - Parameters:
+    ///   - purpose: the purpose of the first attempt's lease.
+    ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out. If so, it is
+    ///     also repeated when the session was found broken (112); otherwise that is the error.
+    ///   - isReplayable: whether the attempt can be made a second time at all. If not, the refusal is the error.
+    ///   - clock: limits the wait for sessions, the second one included; `nil` if only the pool's limits apply.
+    ///   - tenure: the tenure of the account that the attempt is made as.
+    ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that delivers the lease.
+    func authorized<Value>(
+        for purpose: LeasePurpose = .request,
+        isRepeatable: Bool = false,
+        isReplayable: Bool = true,
+        clock: CallClock? = nil,
+        in tenure: Tenure? = nil,
+        _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        func attemptInSession(for purpose: LeasePurpose) -> some Publisher<Value, AttemptFailure> {
+            lease(for: purpose, within: clock, in: tenure)
+                .attempt(attempt)
+                .givingBack(to: self)
+        }
+        return attemptInSession(for: purpose)
+            .renewOnce(isRepeatable: isRepeatable, isReplayable: isReplayable) { failure in
+                self.observer.repeats(failure.error)
+                return attemptInSession(for: .replay)
+            }
+            .eraseToAnyPublisher()
+    }
+}
+
+extension DataAPI.Database {
+    /// One attempt of a call, with what is its own: the time that is left, the comparison of the answer with its type,
+    /// and, in a poll, the measuring of the host's work.
+    private func attempt<Response, Value>(
+        _ request: DataAPIRequest<Response>,
+        _ call: CallContext,
+        number: Int,
+        in tenure: Tenure,
+        _ exchange: (DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        var next = call.next(at: server.time.now())
+        next.attempt = number
+        next.inspection = modelWatch?.inspection(of: request, in: tenure, logger: next.logger)
+        guard let meter = call.options.pollMeter else { return exchange(request.within(next)) }
+        return meter.measured { written in
+            next.willBeSent = written
+            return exchange(request.within(next))
+        }
+    }
+}
+
+extension DataAPI.Server {
+    /// Sends a request that needs no session of a database.
+    func perform<Response: DataAPIResponse>(
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
+    ) -> AnyPublisher<Response, FMRest.APIError> {
+        let observed = observing(calls, makeRequest) { calls, makeRequest in
+            DataAPI.Server(self, calls: calls).perform(makeRequest)
+        }
+        return observed
+            ?? deferred(makeRequest) { request in
+                let call = self.calls.ofOneCall
+                let attempts = self.hasHooks(call) ? AttemptCount() : nil
+                return self.retrying(request, in: call) {
+                    var next = call.next(at: self.time.now())
+                    next.attempt = attempts?.next() ?? 1
+                    return self.exchange(request.within(next))
+                }
+            }
+    }
+
+    /// One attempt: the answer is read while it arrives.
+    func exchange<Response: DataAPIResponse>(
+        _ request: DataAPIRequest<Response>,
+        token: SessionToken? = nil
+    ) -> AnyPublisher<Response, FMRest.APIError> {
+        AnyPublisher(AnswerPublisher(server: self, request: request, token: token))
+    }
+
+    /// The request as the HTTP client sends it.
+    func httpRequest<Response>(for request: DataAPIRequest<Response>, token: SessionToken?) throws -> HTTPRequest {
+        try request.http(to: origin, below: apiRoot, userAgent: config.userAgent, token: token)
+    }
+
+    /// One attempt without reading the answer: publishes the parts of the answer as they arrive, on demand.
+    func transmit<Response>(
+        _ request: DataAPIRequest<Response>,
+        token: SessionToken? = nil
+    ) -> AnyPublisher<HTTPResponsePart, FMRest.APIError> {
+        do {
+            let http = try httpRequest(for: request, token: token)
+            guard let chain = chain(of: request.context) else {
+                return client.parts(http).mapError { error in self.error(error, about: request) }.eraseToAnyPublisher()
+            }
+            return chain.parts(DataAPI.OutgoingRequest(request.facts, as: http, below: request.root(below: apiRoot)))
+                .map(\.part)
+                .mapError { error in self.error(error, about: request) }
+                .eraseToAnyPublisher()
+        } catch {
+            return Fail(error: self.error(error, about: request)).eraseToAnyPublisher()
+        }
+    }
+}
+
+/// A publisher that makes its request when it is subscribed to.
+func deferred<Response, Value>(
+    _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+    _ send: @escaping (DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError>
+) -> AnyPublisher<Value, FMRest.APIError> {
+    Deferred { () -> AnyPublisher<Value, FMRest.APIError> in
+        do {
+            return send(try makeRequest())
+        } catch {
+            // The error was thrown by a type or an encoder of the program.
+            return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
+        }
+    }
+    .eraseToAnyPublisher()
+}

@@ -1,0 +1,27 @@
+import OpenCombine
+
+extension Publisher {
+    /// Delivers the values of a call on the actor in whose code it is written.
+    ///
+    /// - Parameter isolation: the `#isolation` of the caller; `nil` leaves the values where ``DataAPI/Config/delivery``
+    ///   says.
+    func delivered(on isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
+        guard let isolation else { return AnyPublisher(self) }
+        return delivered(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
+    }
+
+    /// Delivers the values of a database's call on the actor in whose code it is written, as long as the database acts
+    /// as the account that the call was made as.
+    ///
+    /// - Parameter mayHaveWritten: whether the call changes anything on the server.
+    func delivered(
+        on isolation: (any Actor)?,
+        by database: DataAPI.Database,
+        mayHaveWritten: Bool = false
+    ) -> AnyPublisher<Output, Failure> where Failure == FMRest.APIError {
+        AnyPublisher(
+            delivered(on: isolation, by: database.server)
+                .read(in: { database.tenure }, mayHaveWritten: mayHaveWritten)
+        )
+    }
+}

@@ -1,0 +1,62 @@
+import OpenCombine
+
+extension SessionAuthenticator {
+    /// Opens and ends sessions of a database by requests to the Data API.
+    init(identity: SessionIdentity, database: String, server: DataAPI.Server) {
+        logIn = {
+            identity.logIn { credentials, dataSources in
+                server.logIn(to: database, as: credentials, dataSources: dataSources)
+            }
+        }
+        logOut = { token in
+            server.perform { .logOut(of: database, token: token) }.map { _ in () }.eraseToAnyPublisher()
+        }
+    }
+}
+
+extension DataAPI.Server {
+    /// One login: publishes the token of a new session.
+    ///
+    /// - Parameter calls: the options of a login that is a call of its own; `nil` for a login on behalf of other calls.
+    func logIn(
+        to database: String,
+        as credentials: DataAPI.Credentials,
+        dataSources: DataAPI.FMDataSourceAuth?,
+        _ calls: CallContext? = nil
+    ) -> AnyPublisher<SessionToken, FMRest.APIError> {
+        deferred({
+            DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
+                .within((calls ?? self.calls).ofOneCall.next(at: self.time.now()))
+        }) { request in
+            self.exchange(request)
+                .tryMap { response in
+                    guard let token = response.token else {
+                        throw FMRest.APIError(.decoding, reason: "The login succeeded but brought no token.")
+                    }
+                    return SessionToken(token)
+                }
+                .mapError { error in
+                    var error = self.error(error, about: request)
+                    // A login changes no data: an unknown session ends by itself, and the next login opens another one.
+                    error.outcomeIsUnknown = false
+                    return error
+                }
+                .eraseToAnyPublisher()
+        }
+    }
+}
+
+extension DataAPI.Login {
+    /// The key of this login's sessions in a token store; `nil` if there is no store.
+    func storeKey(of database: String, on server: DataAPI.Server) -> DataAPI.TokenStore.Key? {
+        guard server.config.sessions.tokenStore.shared != nil, case .success(let origin) = server.origin else {
+            return nil
+        }
+        return DataAPI.TokenStore.Key(
+            host: "\(origin)",
+            database: database,
+            credentials: provider,
+            dataSources: dataSources
+        )
+    }
+}

@@ -1,0 +1,115 @@
+/// Looks at the first record of an answer before it is decoded, because decoding may fail.
+///
+/// - Parameters:
+///   - record: a context with the record on its tape.
+///   - type: the type that the record is decoded into.
+typealias RecordInspection = @Sendable (_ record: DecodingContext, _ type: Any.Type) -> Void
+
+/// Reads the answer of a request for records while it arrives. Each record can be taken as soon as its last byte has
+/// arrived, and is not kept afterwards.
+///
+///     try reader.feed(chunk)
+///     while let record = try reader.nextRecord() { … }      // as many as are wanted; the rest waits
+///     …
+///     let envelope = try reader.finish()                    // after the last chunk
+///
+/// Memory: the bytes fed and not yet taken, the text of one record and its tape.
+struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
+    typealias Record = DataAPI.Record<R, P>
+
+    private var cutter: RecordCutter
+    private let inspection: RecordInspection?
+
+    /// The number of records taken so far.
+    var recordCount: Int { cutter.recordCount }
+    /// The server's messages about the request; empty until that part of the answer has arrived, which usually is its
+    /// end.
+    var messages: [Message] { cutter.messages }
+    /// The source of the records; `nil` until that part has arrived, which usually is before the first record.
+    var dataInfo: DataAPI.DataInfo? { cutter.dataInfo }
+
+    init(options: DecodingOptions = DecodingOptions()) {
+        self.init(context: DecodingContext(options: options))
+    }
+
+    /// A reader that works with a context of ``DecodingContexts``.
+    ///
+    /// - Parameter inspection: called with the first record.
+    init(context: DecodingContext, inspection: RecordInspection? = nil) {
+        self.inspection = inspection
+        cutter = RecordCutter(context)
+    }
+
+    /// Ends the reader after ``finish()`` and returns its context, for ``DecodingContexts``.
+    consuming func retire() -> DecodingContext { cutter.retire() }
+
+    /// Appends more of the body without reading it.
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        cutter.context.document.append(bytes)
+    }
+
+    /// The next record; `nil` if it has not arrived in full.
+    ///
+    /// - Throws: ``DecodingFailure``. After a record that cannot be decoded, the next one can still be read. After an
+    ///   error in the JSON, every further call fails.
+    mutating func nextRecord() throws(DecodingFailure) -> Record? {
+        guard try cutter.nextRecord() else { return nil }
+        return try takeRecord()
+    }
+
+    /// Appends all records that have arrived in full. The result is the same as calling ``nextRecord()`` until it
+    /// returns `nil`, without the copy that an optional costs. It is generic over the collection because the type of an
+    /// array would be looked up for each record.
+    mutating func nextRecords<Records: RangeReplaceableCollection<Record>>(
+        appendTo records: inout Records
+    ) throws(DecodingFailure) {
+        while try cutter.nextRecord() {
+            records.append(try takeRecord())
+        }
+    }
+
+    /// Appends all records that have arrived in full, including those that cannot be decoded.
+    ///
+    /// - Throws: ``DecodingFailure`` after an error in the JSON, and for a record without ids: an unreadable record is
+    ///   identified by them.
+    mutating func nextAttempts(appendTo records: inout [RecordAttempt<R, P>]) throws(DecodingFailure) {
+        while try cutter.nextRecord() {
+            defer { cutter.endRecord() }
+            if cutter.recordCount == 1 { inspection?(cutter.context, R.self) }
+            do {
+                records.append(.record(try Record(readFrom: cutter.context)))
+            } catch {
+                let failure = DecodingFailure(error, in: cutter.context, recordNumber: cutter.recordCount)
+                typealias Ids = DataAPI.Record<DataAPI.EmptyPortal, DataAPI.EmptyPortal>
+                guard let ids = try? Ids(readFrom: cutter.context) else { throw failure }
+                records.append(
+                    .unreadable(
+                        DataAPI.UnreadableRecord(recordId: ids.recordId, modId: ids.modId, failure: failure)
+                    )
+                )
+            }
+        }
+    }
+
+    /// Returns the rest of the answer, after its last byte was fed. Records not yet taken are skipped.
+    ///
+    /// - Throws: ``DecodingFailure`` if the body ends too early, if it is no Data API answer, or if it reports success
+    ///   without any `data`.
+    mutating func finish() throws(DecodingFailure) -> RecordResponseEnvelope {
+        try cutter.finish()
+    }
+
+    /// The size in bytes of the buffer for text that has arrived and was not yet taken.
+    var bufferCapacity: Int { cutter.context.document.capacity }
+
+    @inline(__always)
+    private mutating func takeRecord() throws(DecodingFailure) -> Record {
+        defer { cutter.endRecord() }
+        if cutter.recordCount == 1 { inspection?(cutter.context, R.self) }
+        do {
+            return try Record(readFrom: cutter.context)
+        } catch {
+            throw DecodingFailure(error, in: cutter.context, recordNumber: cutter.recordCount)
+        }
+    }
+}
