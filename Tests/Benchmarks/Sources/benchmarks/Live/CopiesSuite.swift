@@ -102,9 +102,14 @@ enum CopiesSuite: Suite {
         try await look("edit") { followed.refresh() }
         _ = try await others.delete(recordCount / 3).firstValue()
         try await look("deletion") { followed.refresh() }
-        let edits = stride(from: 1, to: recordCount, by: 5).map { DataAPI.RecordEdit($0, ["Notes": "Surveyed again"]) }
-        _ = try await edits.publisher.edit(in: others, options: DataAPI.BatchOptions(concurrency: 8)).summary
-            .firstValue()
+        let fifth = stride(from: 1, to: recordCount, by: 5)
+        _ =
+            try await others
+            .writing(
+                fifth.map { .edit($0, setting: ["Notes": "Surveyed again"]) },
+                options: DataAPI.BatchOptions(concurrency: 8)
+            )
+            .summary.firstValue()
         try await look("fifth") { followed.refresh() }
         run?.cancel()
         return parts
