@@ -6,8 +6,9 @@ extension DataAPI {
     /// Your own type conforms by giving the text that FileMaker has to search for; an enum with a raw value only needs
     /// to declare the conformance. The text is escaped, so operators in it are ordinary characters.
     public protocol FindValue: Sendable {
-        /// The text of the value as FileMaker reads it, in US formats for dates and times (``FindText``). `nil` if the
-        /// value has no text, like "not a number".
+        /// The text of the value as FileMaker reads it: dates as `MM/dd/yyyy`, times as `HH:mm:ss`, numbers without an
+        /// exponent. `nil` if the value has no text, like "not a number". ``FMDate``, ``FMTime`` and ``FMTimestamp``
+        /// have this text.
         var findText: String? { get }
 
         /// Whether FileMaker compares the value as a whole, like numbers, dates and times, instead of word by word like
@@ -55,12 +56,12 @@ extension Int64: DataAPI.FindValue {
 extension Double: DataAPI.FindValue {
     /// The shortest decimal digits for this number, without an exponent, which FileMaker would read as digits; `nil` if
     /// it is not finite.
-    public var findText: String? { isFinite ? DataAPI.FindText.withoutExponent(description) : nil }
+    public var findText: String? { isFinite ? FindText.withoutExponent(description) : nil }
 }
 
 extension Decimal: DataAPI.FindValue {
     /// The digits of the number, without an exponent; `nil` if it is not finite.
-    public var findText: String? { isFinite ? DataAPI.FindText.withoutExponent(description) : nil }
+    public var findText: String? { isFinite ? FindText.withoutExponent(description) : nil }
 }
 
 extension FMNumber: DataAPI.FindValue {
@@ -69,7 +70,7 @@ extension FMNumber: DataAPI.FindValue {
     public var findText: String? {
         let number = canonical
         if number.digits.isEmpty { return "0" }
-        return (-1_000...1_000).contains(number.exponent) ? DataAPI.FindText.withoutExponent(literal) : nil
+        return (-1_000...1_000).contains(number.exponent) ? FindText.withoutExponent(literal) : nil
     }
 }
 
