@@ -257,14 +257,14 @@ extension DataAPI {
 extension DataAPI.Config {
     /// The configuration of the HTTP client.
     var http: HTTPClientConfiguration {
-        HTTPClientConfiguration(
-            timeouts: timeouts,
-            maximumConnectionsPerOrigin: maximumConnections,
-            maximumBodyBytes: maximumResponseBytes,
-            tls: tls,
-            delivery: delivery,
-            plainHTTP: plainHTTP,
-            proxy: proxy
-        )
+        var configuration = HTTPClientConfiguration()
+        configuration.timeouts = timeouts
+        configuration.maximumConnectionsPerOrigin = maximumConnections
+        configuration.maximumBodyBytes = maximumResponseBytes
+        configuration.tls = tls
+        configuration.delivery = delivery
+        configuration.plainHTTP = plainHTTP
+        configuration.proxy = proxy
+        return configuration
     }
 }
