@@ -77,31 +77,6 @@ extension DataAPI {
             self.options = options
             self.noMatch = noMatch
         }
-
-        /// Creates a query with offset and limit as texts. A text that is no number makes the call fail with
-        /// ``FMRest/APIError/Code/invalidRequest``.
-        @_disfavoredOverload
-        public init(
-            query: [[String: String]],
-            sort: [SortQuery]? = nil,
-            script: ScriptQuery? = nil,
-            offset: String? = nil,
-            limit: String? = nil,
-            layoutResponse: String? = nil,
-            portal: [PortalRequest]? = nil,
-            noMatch: NoMatch = .empty
-        ) {
-            self.init(
-                query: query,
-                sort: sort,
-                script: script,
-                layoutResponse: layoutResponse,
-                portal: portal,
-                noMatch: noMatch
-            )
-            options.givenOffset = LenientInt(text: offset)
-            options.givenLimit = LenientInt(text: limit)
-        }
     }
 }
 
