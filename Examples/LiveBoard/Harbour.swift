@@ -26,7 +26,7 @@ struct Harbour {
         Deferred {
             var hasFailed = false
             return inPort.status.compactMap { status -> BoardEvent? in
-                switch status {
+                switch status.kind {
                 case .failing:
                     defer { hasFailed = true }
                     return hasFailed ? nil : .lost(harbour: name)

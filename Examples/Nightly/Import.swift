@@ -7,7 +7,7 @@ struct Import {
     /// An edit, and the vessel's number, to name it in reports.
     struct Row {
         var number: Int
-        var edit: DataAPI.RecordEdit
+        var edit: DataAPI.RecordWrite<Vessel>
     }
 
     let vessels: DataAPI.TypedLayout<Vessel>
@@ -17,8 +17,7 @@ struct Import {
 
     /// Writes all rows, prints each rejected one, and returns the summary.
     func run() async throws -> DataAPI.BatchSummary {
-        let writes = rows.map { DataAPI.RecordWrite<Vessel>.edit($0.edit) }
-        let batch = vessels.writing(writes, journal: .file(journal))
+        let batch = vessels.writing(rows.map(\.edit), journal: .file(journal))
         var count = 0
         for try await row in batch.values {
             count += 1

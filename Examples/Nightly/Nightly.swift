@@ -96,7 +96,7 @@ struct Nightly {
                 }
             return Import.Row(
                 number: line.vessel.number,
-                edit: DataAPI.RecordEdit(line.recordId, fields, modId: line.modId)
+                edit: .edit(line.recordId, setting: fields, modId: line.modId)
             )
         }
         var config = DataAPI.Config()

@@ -254,7 +254,10 @@ struct SandboxCommand: AsyncParsableCommand {
     }
 
     var sandboxConfiguration: Sandbox.Configuration {
-        var configuration = Sandbox.Configuration(tls: tls, port: port, maximumSessions: maxSessions)
+        var configuration = Sandbox.Configuration()
+        configuration.tls = tls
+        configuration.port = port
+        configuration.maximumSessions = maxSessions
         if let certificate, let key {
             configuration.certificate = .files(certificate: certificate, key: key)
         }

@@ -36,12 +36,12 @@ public struct HTTPClientConfiguration: Sendable {
     }
 
     /// Time limits of requests that have none of their own.
-    public var timeouts: HTTPTimeouts
+    public var timeouts = HTTPTimeouts()
     /// The most connections per origin; more requests than that wait. The default is 8.
-    public var maximumConnectionsPerOrigin: Int
+    public var maximumConnectionsPerOrigin = 8
     /// How long an unused connection is kept. The default is 60 s. A shorter time that the server announces
     /// (`Keep-Alive: timeout=5`) is honoured.
-    public var idleConnectionLifetime: Duration
+    public var idleConnectionLifetime: Duration = .seconds(60)
     /// How long a connection may have been idle to be used for a request that must not be sent twice. After a longer
     /// time the server may just be closing it, and the outcome of the request would be unknown. The default is 2 s.
     ///
@@ -50,23 +50,23 @@ public struct HTTPClientConfiguration: Sendable {
     public var maximumRestBeforeUnsafeRequest = Duration.seconds(2)
     /// The most bytes any response's body may have, after decompression. The default is no limit: a body that is
     /// streamed takes no memory.
-    public var maximumBodyBytes: Int
+    public var maximumBodyBytes: Int = .max
     /// The most bytes of a response's status line and headers. The default is 64 KB.
-    public var maximumHeadBytes: Int
+    public var maximumHeadBytes = 64 * 1024
     /// The most headers of a response. The default is 128.
-    public var maximumHeaderCount: Int
+    public var maximumHeaderCount = 128
     /// How encrypted connections are made and verified. The default is the system's roots and full verification.
-    public var tls: TLSOptions
+    public var tls = TLSOptions()
     /// The threads on which values arrive. The default is ``Delivery/background``.
-    public var delivery: Delivery
+    public var delivery: Delivery = .background
     /// The hosts that may be reached by plain HTTP. A request to another fails with
     /// ``HTTPClientError/Code/insecureScheme``. The default is ``PlainHTTP/loopbackOnly``.
-    public var plainHTTP: PlainHTTP
+    public var plainHTTP: PlainHTTP = .loopbackOnly
     /// Whether compressed bodies are requested and inflated. The default is ``Decompression/enabled``; in a build
     /// without the package trait `Compression` it is always ``Decompression/disabled``.
-    public var decompression: Decompression
+    public var decompression: Decompression = .enabled
     /// The proxy. The default is to read the environment; see ``ProxyOptions/environment``.
-    public var proxy: ProxyOptions
+    public var proxy: ProxyOptions = .environment
     /// Looks the addresses of a host up. Tests replace it.
     package var lookUp: @Sendable (_ host: String, _ port: Int) throws -> [SocketAddress] = HostResolver.system
     /// Whether a certificate with these names is for the host: this library's own check, which follows NIOSSL's. Tests
@@ -81,30 +81,6 @@ public struct HTTPClientConfiguration: Sendable {
         }
     }
 
-    /// A configuration; each property documents its part and its default.
-    public init(
-        timeouts: HTTPTimeouts = HTTPTimeouts(),
-        maximumConnectionsPerOrigin: Int = 8,
-        idleConnectionLifetime: Duration = .seconds(60),
-        maximumBodyBytes: Int = .max,
-        maximumHeadBytes: Int = 64 * 1024,
-        maximumHeaderCount: Int = 128,
-        tls: TLSOptions = TLSOptions(),
-        delivery: Delivery = .background,
-        plainHTTP: PlainHTTP = .loopbackOnly,
-        decompression: Decompression = .enabled,
-        proxy: ProxyOptions = .environment
-    ) {
-        self.timeouts = timeouts
-        self.maximumConnectionsPerOrigin = maximumConnectionsPerOrigin
-        self.idleConnectionLifetime = idleConnectionLifetime
-        self.maximumBodyBytes = maximumBodyBytes
-        self.maximumHeadBytes = maximumHeadBytes
-        self.maximumHeaderCount = maximumHeaderCount
-        self.tls = tls
-        self.delivery = delivery
-        self.plainHTTP = plainHTTP
-        self.decompression = decompression
-        self.proxy = proxy
-    }
+    /// Creates a configuration with the defaults.
+    public init() {}
 }

@@ -32,7 +32,9 @@ public struct SystemClock: SandboxClock {
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let sandbox = try await Sandbox.start(configuration: .init(clock: clock))
+/// var configuration = Sandbox.Configuration()
+/// configuration.clock = clock
+/// let sandbox = try await Sandbox.start(configuration: configuration)
 /// clock.advance(by: .seconds(15 * 60 + 1))    // every idle session has expired
 /// print(sandbox.sessions.count, "sessions")   // 0 sessions
 /// ```

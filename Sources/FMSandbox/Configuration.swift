@@ -105,18 +105,22 @@ extension Sandbox {
         Logger(label: "FMSandbox", factory: { StreamLogHandler.standardError(label: $0) })
     }
 
-    /// The settings of a sandbox.
+    /// The settings of a sandbox. Every property has a default, that of a new server, on a free port and without TLS.
+    ///
+    ///     var configuration = Sandbox.Configuration()
+    ///     configuration.tls = true
+    ///     let sandbox = try await Sandbox.start(configuration: configuration)
     public struct Configuration: Sendable {
         /// Whether the sandbox uses TLS. The default is false.
-        public var tls: Bool
+        public var tls = false
         /// The certificate for TLS. The default is ``Certificate/loopback``.
-        public var certificate: Certificate
+        public var certificate: Certificate = .loopback
         /// The port to listen on. The default is 0: the system chooses one.
-        public var port: Int
+        public var port = 0
         /// The maximum number of open sessions. The default is 500, as on a server.
-        public var maximumSessions: Int
+        public var maximumSessions = 500
         /// The error of a login beyond ``maximumSessions``: 956 (the default) or 812. Both were seen on servers.
-        public var sessionLimitCode: Int
+        public var sessionLimitCode = 956
         /// How long an idle session lives after its last request. If nil (the default), the solutions decide; without a
         /// setting there, it is 15 minutes.
         public var sessionLifetime: Duration?
@@ -131,7 +135,7 @@ extension Sandbox {
         /// The number of requests after which a connection is closed. The default is no limit.
         public var requestsPerConnection: Int?
         /// The maximum size of a request body in bytes; a larger body fails with HTTP status 413. The default is 64 MB.
-        public var maximumBodyBytes: Int
+        public var maximumBodyBytes = 64 << 20
         /// Whether bodies of 1 KB and more are compressed for clients that accept gzip. If nil (the default), the
         /// solutions decide; without a setting there, they are compressed.
         public var compression: Bool?
@@ -166,71 +170,17 @@ extension Sandbox {
         /// there, it is ``PortalFieldNames/qualified``.
         public var portalFieldNames: PortalFieldNames?
         /// The part of the OData interface that the sandbox offers. The default is ``OData/off``.
-        public var odata: OData
+        public var odata: OData = .off
         /// The sandbox's clock. The default is the machine's.
-        public var clock: any SandboxClock
+        public var clock: any SandboxClock = SystemClock()
         /// The time zone of the host's wall clock. If nil (the default), the solutions decide; without a setting there,
         /// it is UTC.
         public var timeZone: TimeZone?
         /// The logger for requests: method, path, status and FileMaker's code, never a body, a query, a token or a
         /// password. The default logs nothing.
-        public var logger: Logger
+        public var logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
 
-        /// Creates a configuration. The defaults are those of a new server, on a free port and without TLS.
-        public init(
-            tls: Bool = false,
-            certificate: Certificate = .loopback,
-            port: Int = 0,
-            maximumSessions: Int = 500,
-            sessionLimitCode: Int = 956,
-            sessionLifetime: Duration? = nil,
-            loginThrottling: LoginThrottling? = nil,
-            latency: Duration? = nil,
-            keepAlive: Duration? = nil,
-            requestsPerConnection: Int? = nil,
-            maximumBodyBytes: Int = 64 << 20,
-            compression: Bool? = nil,
-            containerStreaming: ContainerStreaming? = nil,
-            filtersDatabases: Bool? = nil,
-            serverVersion: ServerVersion? = nil,
-            findPastEnd: FindPastEnd? = nil,
-            ignoresNameCase: Bool? = nil,
-            newPortalRecordInfoOnCreate: Bool? = nil,
-            dataSourceWithoutAccount: DataSourceWithoutAccount? = nil,
-            isoTimestampSeparator: ISOTimestampSeparator? = nil,
-            isoCriterionDates: CriterionDates? = nil,
-            portalFieldNames: PortalFieldNames? = nil,
-            odata: OData = .off,
-            clock: any SandboxClock = SystemClock(),
-            timeZone: TimeZone? = nil,
-            logger: Logger = Logger(label: "FMSandbox", factory: { _ in SwiftLogNoOpLogHandler() })
-        ) {
-            self.tls = tls
-            self.certificate = certificate
-            self.port = port
-            self.maximumSessions = maximumSessions
-            self.sessionLimitCode = sessionLimitCode
-            self.sessionLifetime = sessionLifetime
-            self.loginThrottling = loginThrottling
-            self.latency = latency
-            self.keepAlive = keepAlive
-            self.requestsPerConnection = requestsPerConnection
-            self.maximumBodyBytes = maximumBodyBytes
-            self.compression = compression
-            self.containerStreaming = containerStreaming
-            self.filtersDatabases = filtersDatabases
-            self.serverVersion = serverVersion
-            self.findPastEnd = findPastEnd
-            self.ignoresNameCase = ignoresNameCase
-            self.newPortalRecordInfoOnCreate = newPortalRecordInfoOnCreate
-            self.dataSourceWithoutAccount = dataSourceWithoutAccount
-            self.isoTimestampSeparator = isoTimestampSeparator
-            self.isoCriterionDates = isoCriterionDates
-            self.portalFieldNames = portalFieldNames
-            self.odata = odata
-            self.clock = clock
-            self.timeZone = timeZone
-            self.logger = logger
-        }
+        /// Creates a configuration with the defaults.
+        public init() {}
     }
 }

@@ -151,7 +151,10 @@ import Testing
         solution.accounts.append(.init(name: "hooks", password: "secret"))
         let sandbox = try await Sandbox.start(
             [solution],
-            configuration: .init(keepAlive: .seconds(3600), odata: .webhooks())
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.odata = .webhooks()
+            }
         )
         var variables = ["SAMPLES_SERVER": sandbox.url]
         if doingWrong { variables.merge(["SAMPLES_DO_WRONG": "1", "SWIFT_BACKTRACE": "enable=no"]) { $1 } }

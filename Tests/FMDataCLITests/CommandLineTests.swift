@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func aFolderThatCannotBeMadeIsSpokenOfInWords() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         let fetched = try await fmdata(
             "schema",
             "fetch",
@@ -169,7 +169,12 @@ import Testing
     }
 
     @Test func hintsSpeakOfOptions() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(tls: true, keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.tls = true
+                $0.keepAlive = .seconds(3600)
+            }
+        )
         let file = try #require(sandbox.certificateAuthorityFile)
         try await withTemporaryFolder { folder in
             func fetch(_ options: String...) async throws -> FinishedProgram {
@@ -192,7 +197,7 @@ import Testing
     }
 
     @Test func theNearestLayoutIsNamed() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         try await withTemporaryFolder { folder in
             let fetched = try await fmdata(
                 "schema",
@@ -210,7 +215,7 @@ import Testing
 
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func aSignalLogsOut(_ signal: Int32, _ status: Int32) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         sandbox.inject(.holdAnswer, on: .getRecords)
         let (started, continuation) = AsyncStream<Int32>.makeStream()
         async let finished = FinishedProgram.run(

@@ -20,7 +20,10 @@ private struct Contact: LayoutRecord {
 @Suite(.timeLimit(.minutes(15))) struct PublicSurfaceTests {
     @Test func aCommitOnTheServerIsAChangeOfALiveQuery() async throws {
         // A busy machine must not reach the idle limit, which is in real time.
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), odata: .webhooks()))
+        var configuration = Sandbox.Configuration()
+        configuration.keepAlive = .seconds(3600)
+        configuration.odata = .webhooks()
+        let sandbox = try await Sandbox.start(configuration: configuration)
         let database = DataAPI.Server(host: sandbox.url)
             .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
         let key = WebhookKey(mark: UUID())

@@ -47,7 +47,7 @@ public struct FMEncoder: Sendable {
     /// `recordId` and `modId` are written as texts, as the server requires.
     ///
     /// - Throws: ``EncodingFailure``.
-    public func encodePortals(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
+    package func encodePortals(_ value: some Encodable) throws(EncodingFailure) -> [UInt8] {
         try encode(value, .portals)
     }
 

@@ -1,7 +1,7 @@
 /// A FileMaker error code, as in `messages[0].code` and `scriptError`.
 ///
-/// Any number is a code. The codes that Claris documents have a ``name``, and many a ``hint``; those that a request
-/// itself may end with have a constant:
+/// Any number is a code. The codes that Claris documents have a ``name``, and many a ``hint``; those that programs most
+/// often decide by have a constant:
 ///
 /// ```swift
 /// do {

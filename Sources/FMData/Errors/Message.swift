@@ -1,6 +1,10 @@
 extension DataAPI {
     /// One entry of an answer's `messages`: FileMaker's result for the request.
     ///
+    /// A success has the message `"0"` with "OK"; a server or a proxy may add others. Responses keep them in order; a
+    /// value that your program creates has none, and neither has one without an answer. Responses other than a
+    /// ``RecordResponse`` are compared without their messages.
+    ///
     /// Source: Claris Data API guide, "Error responses".
     public struct Message: Hashable, Sendable {
         /// FileMaker's error code as the server sent it: `"0"` is success. It is a text, since not every server sends a

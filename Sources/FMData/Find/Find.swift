@@ -12,8 +12,8 @@ extension DataAPI {
     /// does not escape them. Conditions are combined with `&&`, `||` and `!` in any nesting. Finds over the same layout
     /// can be named and combined further, as in `adults && !retired`.
     ///
-    /// ``requests(limit:)`` compiles the find into the requests of a `_find` call, and ``explain(limit:maximumCalls:)``
-    /// describes their meaning.
+    /// A find is compiled to the requests of a `_find` call; ``explain(limit:maximumCalls:)`` shows them and describes
+    /// their meaning.
     ///
     /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode. A line feed
     /// in a value is sent as a carriage return, as in written records; ``EncodingOptions/lineBreaks`` applies to both.
@@ -79,20 +79,20 @@ extension DataAPI {
 }
 
 extension DataAPI.Find {
-    /// The default for the greatest number of requests in a call: 1,000. FileMaker documents no limit.
-    public static let defaultMaximumRequests = 1_000
+    /// The greatest number of requests in a call, unless another one is given. FileMaker documents no limit.
+    static let defaultMaximumRequests = 1_000
 
     /// Returns the find as the requests of one `_find` call, in the order in which FileMaker must apply them: a request
     /// adds its records to the set, and an omit request removes its records from those found so far. The same find
     /// gives the same requests in the same order, as few as can be found.
     ///
-    /// - Parameter limit: The greatest number of requests in the call. The default is ``defaultMaximumRequests``.
+    /// - Parameter limit: The greatest number of requests in the call.
     /// - Throws: ``DataAPI/FindError`` if a value has no text form, if the find can match nothing, if two conditions on
     ///   one field cannot be expressed together, or if it needs more requests than `limit`. Its
     ///   ``DataAPI/FindError/example`` is the smallest find that is refused for the same reason.
-    public func requests(
+    func requests(
         limit: Int = DataAPI.Find.defaultMaximumRequests
-    ) throws(DataAPI.FindError) -> [DataAPI.FindRequest] {
+    ) throws(DataAPI.FindError) -> [FindRequest] {
         let plan = try plan(maximumRequests: limit, maximumCalls: 1)
         guard let call = plan.onlyCall else {
             throw DataAPI.FindError(.matchesNothing, "The find contradicts itself: no record can match.")
@@ -104,11 +104,13 @@ extension DataAPI.Find {
     /// out of logs.
     ///
     /// - Parameters:
-    ///   - limit: The greatest number of requests in a call.
+    ///   - limit: The greatest number of requests in a call. The default is 1,000; FileMaker documents no limit.
     ///   - maximumCalls: The greatest number of calls; each call is shown.
-    /// - Throws: The same errors as ``requests(limit:)``, except for a find that matches nothing.
+    /// - Throws: ``DataAPI/FindError`` if a value has no text form, if two conditions on one field cannot be expressed
+    ///   together, or if the find needs more requests or calls than allowed: what a query with this find fails with.
+    ///   Its ``DataAPI/FindError/example`` is the smallest find that is refused for the same reason.
     public func explain(
-        limit: Int = DataAPI.Find.defaultMaximumRequests,
+        limit: Int = 1_000,
         maximumCalls: Int = 1
     ) throws(DataAPI.FindError) -> String {
         FindExplanation(try plan(maximumRequests: limit, maximumCalls: maximumCalls)).text

@@ -27,7 +27,7 @@ struct FindExplanation {
         return json(steps.map(\.request)) + "\n\n" + sentences.joined(separator: "\n")
     }
 
-    private static func json(_ requests: [DataAPI.FindRequest]) -> String {
+    private static func json(_ requests: [FindRequest]) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let lines = requests.map { request in
@@ -88,6 +88,6 @@ struct FindExplanation {
     }
 
     private static func quoted(_ escaped: String) -> String {
-        "\"\(DataAPI.FindText.unescaped(escaped))\""
+        "\"\(FindText.unescaped(escaped))\""
     }
 }

@@ -140,7 +140,7 @@ struct FindOperand: Hashable, Sendable {
     ///   anew.
     fileprivate static func withReturns(_ escaped: String) -> String {
         guard escaped.hasLineFeeds else { return escaped }
-        return DataAPI.FindText.escaped(DataAPI.FindText.unescaped(escaped).withReturns)
+        return FindText.escaped(FindText.unescaped(escaped).withReturns)
     }
 }
 

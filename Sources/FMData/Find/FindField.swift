@@ -144,12 +144,12 @@ extension DataAPI.FindField {
     }
 
     private func pattern(_ pattern: FindPattern, _ text: String) -> DataAPI.Find {
-        text.isEmpty ? unusable("an empty text") : find(.matches(pattern, DataAPI.FindText.escaped(text)))
+        text.isEmpty ? unusable("an empty text") : find(.matches(pattern, FindText.escaped(text)))
     }
 
     private func words(_ text: String, as extent: FindWord.Extent) -> DataAPI.Find {
-        let words = DataAPI.FindText.words(of: text)
-            .map { FindWord(text: DataAPI.FindText.escaped($0), extent: extent) }
+        let words = FindText.words(of: text)
+            .map { FindWord(text: FindText.escaped($0), extent: extent) }
         return words.isEmpty ? unusable("a text without words") : find(.words(words))
     }
 }
@@ -180,7 +180,7 @@ extension DataAPI.FindField {
 
 extension DataAPI.FindField {
     private func find(_ test: FindTest) -> DataAPI.Find {
-        guard !name.isEmpty, name != DataAPI.FindRequest.omitKey else {
+        guard !name.isEmpty, name != FindRequest.omitKey else {
             // In a request, "omit" is a key of its own, so a field of this name cannot be searched.
             return DataAPI.Find(
                 .unusable(DataAPI.FindError(.invalidField, "A field named \"\(name)\" cannot be searched."))
@@ -194,7 +194,7 @@ extension DataAPI.FindField {
     }
 
     private func operand<Value: DataAPI.FindValue>(_ value: Value) -> FindOperand? {
-        value.findText.map { FindOperand(text: DataAPI.FindText.escaped($0), isOrdered: Value.isOrderedInFinds) }
+        value.findText.map { FindOperand(text: FindText.escaped($0), isOrdered: Value.isOrderedInFinds) }
     }
 
     private func unusable(_ what: String) -> DataAPI.Find {

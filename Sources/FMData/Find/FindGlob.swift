@@ -22,7 +22,7 @@ struct FindGlob: Hashable {
     }
 
     private static func literals(_ escaped: String) -> [Element] {
-        DataAPI.FindText.unescaped(escaped).unicodeScalars.map(Element.literal)
+        FindText.unescaped(escaped).unicodeScalars.map(Element.literal)
     }
 
     /// Alternative tests: each value that passes all of the given tests passes one of them, and no other value does.
@@ -50,7 +50,7 @@ struct FindGlob: Hashable {
             if pieces.count == 1, pieces[0].unicodeScalars.contains(where: { $0.properties.numericType != nil }) {
                 return nil
             }
-            found.append(.fits(pieces.map(DataAPI.FindText.escaped)))
+            found.append(.fits(pieces.map(FindText.escaped)))
         }
         return found
     }

@@ -17,7 +17,7 @@ struct FindOrderKey: Hashable {
 
     /// `nil` for a text of another form, whose order is unknown.
     init?(_ operand: FindOperand) {
-        let text = DataAPI.FindText.unescaped(operand.text)
+        let text = FindText.unescaped(operand.text)
         isNegative = text.hasPrefix("-")
         for word in text.dropFirst(isNegative ? 1 : 0).split(separator: " ", omittingEmptySubsequences: false) {
             guard let form = read(word) else { return nil }

@@ -16,8 +16,8 @@ struct FindStep: Hashable, Sendable {
     var criteria: [FindCriterion]
     var isOmit: Bool
 
-    var request: DataAPI.FindRequest {
-        DataAPI.FindRequest(
+    var request: FindRequest {
+        FindRequest(
             criteria: Dictionary(uniqueKeysWithValues: criteria.map { ($0.field, $0.test.text) }),
             isOmit: isOmit
         )

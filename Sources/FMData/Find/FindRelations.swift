@@ -10,11 +10,11 @@ enum FindRelations {
         if let interval = FindInterval(test), let wider = FindInterval(other) { return interval.isInside(wider) }
         switch (test, other) {
         case (.matches, .matches(let pattern, let text)):
-            return pattern.holds(forAll: test, DataAPI.FindText.unescaped(text))
+            return pattern.holds(forAll: test, FindText.unescaped(text))
         case (.equals(let operand), .matches(let pattern, let text)):
             return isPlain(operand.text) && pattern.holds(for: operand.text, text)
         case (.equals(let operand), .words(let words)):
-            let content = DataAPI.FindText.words(of: operand.text).map { FindWord(text: $0, extent: .whole) }
+            let content = FindText.words(of: operand.text).map { FindWord(text: $0, extent: .whole) }
             return isPlain(operand.text) && words.allSatisfy { word in content.contains { $0.implies(word) } }
         case (.matches(let pattern, let text), .words(let words)):
             let content = pattern.words(text)
@@ -39,7 +39,7 @@ enum FindRelations {
             (.matches(let pattern, let text), .equals(let operand)):
             return isPlain(operand.text) && isPlain(text) && !pattern.holds(for: folded(operand.text), folded(text))
         case (.equals(let operand), .words(let words)), (.words(let words), .equals(let operand)):
-            let content = DataAPI.FindText.words(of: folded(operand.text)).map { FindWord(text: $0, extent: .whole) }
+            let content = FindText.words(of: folded(operand.text)).map { FindWord(text: $0, extent: .whole) }
             let sought = words.map { FindWord(text: folded($0.text), extent: $0.extent) }
             return isPlain(operand.text) && words.allSatisfy { isPlain($0.text) }
                 && !sought.allSatisfy { word in content.contains { $0.implies(word) } }
@@ -125,7 +125,7 @@ extension FindPattern {
     /// The words that every value has that matches the pattern with this text. If the text may continue, its last word
     /// may be incomplete; if it may start earlier, its first word is not counted.
     fileprivate func words(_ text: String) -> [FindWord] {
-        var words = DataAPI.FindText.words(of: text).map { FindWord(text: $0, extent: .whole) }
+        var words = FindText.words(of: text).map { FindWord(text: $0, extent: .whole) }
         if self != .ends, let last = words.indices.last { words[last].extent = .beginning }
         if self != .begins, !words.isEmpty { words.removeFirst() }
         return words
@@ -134,7 +134,7 @@ extension FindPattern {
     /// Whether the pattern matches every value that passes another pattern.
     fileprivate func holds(forAll other: FindTest, _ text: String) -> Bool {
         guard case .matches(let pattern, let other) = other else { return false }
-        let known = DataAPI.FindText.unescaped(other)
+        let known = FindText.unescaped(other)
         return (self == pattern || self == .contains) && holds(for: known, text)
     }
 }

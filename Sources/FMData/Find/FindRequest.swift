@@ -1,30 +1,23 @@
 public import Foundation
 
-extension DataAPI {
-    /// One request of a `_find` call: one criterion per field, all of which must hold. A ``Find`` is compiled to
-    /// requests.
-    public struct FindRequest: Hashable, Sendable {
-        /// The criteria by field name.
-        public var criteria: [String: String]
-        /// Whether the request removes its records from those found by the requests before it, or from all records if
-        /// it is the first.
-        public var isOmit: Bool
+/// One request of a `_find` call: one criterion per field, all of which must hold. A find is compiled to requests.
+struct FindRequest: Hashable, Sendable {
+    /// The criteria by field name.
+    var criteria: [String: String]
+    /// Whether the request removes its records from those found by the requests before it, or from all records if it is
+    /// the first.
+    var isOmit = false
 
-        /// Creates a request.
-        public init(criteria: [String: String], isOmit: Bool = false) {
-            self.criteria = criteria
-            self.isOmit = isOmit
-        }
-
-        /// The request as an element of the array `query`: the criteria and, for an omit, `"omit": "true"`.
-        public var dictionary: [String: String] {
-            isOmit ? criteria.merging([Self.omitKey: "true"]) { _, omit in omit } : criteria
-        }
-
-        /// The key that makes a request an omit; a field of this name cannot be searched.
-        static let omitKey = "omit"
+    /// The request as an element of the array `query`: the criteria and, for an omit, `"omit": "true"`.
+    var dictionary: [String: String] {
+        isOmit ? criteria.merging([Self.omitKey: "true"]) { _, omit in omit } : criteria
     }
 
+    /// The key that makes a request an omit; a field of this name cannot be searched.
+    static let omitKey = "omit"
+}
+
+extension DataAPI {
     /// The reason why a ``Find`` cannot be expressed for FileMaker. It is thrown before anything is sent, and contains
     /// names of fields, but no values.
     public struct FindError: Error, Hashable, Sendable, CustomStringConvertible {

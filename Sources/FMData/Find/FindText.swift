@@ -1,16 +1,14 @@
-extension DataAPI {
-    /// Converts values to text for find criteria.
-    ///
-    /// Source: Claris Data API guide, "Perform a find request" (criteria are read in US formats); FileMaker Pro help,
-    /// "Finding text" for the operators.
-    public enum FindText {}
-}
+/// Converts values to text for find criteria.
+///
+/// Source: Claris Data API guide, "Perform a find request" (criteria are read in US formats); FileMaker Pro help,
+/// "Finding text" for the operators.
+enum FindText {}
 
 // MARK: - Dates and times
 
-extension DataAPI.FindText {
+extension FindText {
     /// Returns a date in the form that FileMaker reads in a criterion: `MM/dd/yyyy`.
-    public static func date(year: Int, month: Int, day: Int) -> String {
+    static func date(year: Int, month: Int, day: Int) -> String {
         "\(padded(month, 2))/\(padded(day, 2))/\(padded(year, 4))"
     }
 
@@ -24,7 +22,7 @@ extension DataAPI.FindText {
     ///   - seconds: 0 to 59.
     ///   - nanoseconds: The fraction of the second; written without trailing zeros, and not at all if it is 0, the
     ///     default.
-    public static func time(
+    static func time(
         isNegative: Bool = false,
         hours: Int,
         minutes: Int,
@@ -37,7 +35,7 @@ extension DataAPI.FindText {
     }
 
     /// Returns a timestamp: the date and the time with a space between them.
-    public static func timestamp(date: String, time: String) -> String {
+    static func timestamp(date: String, time: String) -> String {
         "\(date) \(time)"
     }
 
@@ -49,14 +47,14 @@ extension DataAPI.FindText {
 
 // MARK: - Escaping
 
-extension DataAPI.FindText {
+extension FindText {
     /// Returns the text with a backslash before every character that FileMaker would read as an operator, so that it is
     /// found literally.
     ///
     /// Most operators are escaped everywhere. `/` and `.` are operators only if doubled (`//` is today, `..` a range)
     /// and are not escaped otherwise, so dates and decimal numbers remain readable. A period at either end is escaped
     /// since a range sign may follow, and white space at either end since FileMaker would trim it.
-    public static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var escaped = String.UnicodeScalarView()
         for (index, scalar) in scalars.enumerated() {
@@ -77,7 +75,7 @@ extension DataAPI.FindText {
     }
 }
 
-extension DataAPI.FindText {
+extension FindText {
     /// Removes the escapes of ``escaped(_:)``.
     static func unescaped(_ text: String) -> String {
         var unescaped = String.UnicodeScalarView()
@@ -96,7 +94,7 @@ extension DataAPI.FindText {
 
 // MARK: - Words
 
-extension DataAPI.FindText {
+extension FindText {
     /// The words that FileMaker's index makes of a text: split at spaces and punctuation, except for `'` and `.`
     /// between letters and `. , : / -` between digits.
     static func words(of text: String) -> [String] {

@@ -27,12 +27,12 @@ extension Int64: DataAPI.FindValue {
 extension Double: DataAPI.FindValue {
     /// The shortest decimal digits for this number, without an exponent, which FileMaker would read as digits; `nil` if
     /// it is not finite.
-    public var findText: String? { isFinite ? DataAPI.FindText.withoutExponent(description) : nil }
+    public var findText: String? { isFinite ? FindText.withoutExponent(description) : nil }
 }
 
 extension Decimal: DataAPI.FindValue {
     /// The digits of the number, without an exponent; `nil` if it is not finite.
-    public var findText: String? { isFinite ? DataAPI.FindText.withoutExponent(description) : nil }
+    public var findText: String? { isFinite ? FindText.withoutExponent(description) : nil }
 }
 
 extension FMNumber: DataAPI.FindValue {
@@ -41,7 +41,7 @@ extension FMNumber: DataAPI.FindValue {
     public var findText: String? {
         let number = canonical
         if number.digits.isEmpty { return "0" }
-        return (-1_000...1_000).contains(number.exponent) ? DataAPI.FindText.withoutExponent(literal) : nil
+        return (-1_000...1_000).contains(number.exponent) ? FindText.withoutExponent(literal) : nil
     }
 }
 

@@ -30,57 +30,23 @@ extension DataAPI {
         var givenModId = LenientInt.none
 
         /// Creates an edit of an existing record.
-        public init(editRecord: R, portalData: P?, modId: Int? = nil, script: ScriptQuery? = nil) {
+        public init(
+            editRecord: R,
+            portalData: P? = EmptyPortal?.none,
+            modId: Int? = nil,
+            script: ScriptQuery? = nil
+        ) {
             self.record = editRecord
             self.portalData = portalData
             self.script = script
             givenModId = LenientInt(modId)
         }
 
-        /// Creates an edit of an existing record, with its modId as text. A text that is no number makes the call fail
-        /// with ``FMRest/APIError/Code/invalidRequest``.
-        @_disfavoredOverload
-        public init(editRecord: R, portalData: P?, modId: String?, script: ScriptQuery? = nil) {
-            self.init(editRecord: editRecord, portalData: portalData, script: script)
-            givenModId = LenientInt(text: modId)
-        }
-
         /// Creates a write of a new record.
-        public init(createRecord: R, portalData: P?, script: ScriptQuery? = nil) {
+        public init(createRecord: R, portalData: P? = EmptyPortal?.none, script: ScriptQuery? = nil) {
             self.record = createRecord
             self.portalData = portalData
             self.script = script
-        }
-
-        /// `layoutResponse` is not sent: create and edit answer with ids, not with records.
-        @available(*, deprecated, message: "Create and edit answer with ids only: leave layoutResponse out.")
-        public init(
-            editRecord: R,
-            portalData: P? = nil,
-            modId: Int? = nil,
-            script: ScriptQuery? = nil,
-            layoutResponse: String?
-        ) {
-            self.init(editRecord: editRecord, portalData: portalData, modId: modId, script: script)
-        }
-
-        /// `layoutResponse` is not sent: create and edit answer with ids, not with records.
-        @available(*, deprecated, message: "Create and edit answer with ids only: leave layoutResponse out.")
-        @_disfavoredOverload
-        public init(
-            editRecord: R,
-            portalData: P? = nil,
-            modId: String?,
-            script: ScriptQuery? = nil,
-            layoutResponse: String?
-        ) {
-            self.init(editRecord: editRecord, portalData: portalData, modId: modId, script: script)
-        }
-
-        /// `layoutResponse` is not sent: create and edit answer with ids, not with records.
-        @available(*, deprecated, message: "Create and edit answer with ids only: leave layoutResponse out.")
-        public init(createRecord: R, portalData: P? = nil, script: ScriptQuery? = nil, layoutResponse: String?) {
-            self.init(createRecord: createRecord, portalData: portalData, script: script)
         }
     }
 
@@ -97,18 +63,11 @@ extension DataAPI {
             self.recordId = recordId
         }
 
-        /// Names a row by the coding key of its portal, in the record's type of portals, and its record
-        /// id in the declared type; `nil` when that is a text that is no number.
+        /// Names a row by the coding key of its portal, in the record's type of portals, and its record id in the
+        /// declared type; `nil` when that is a text that is no number.
         public init?(portal: some CodingKey, recordId: some RecordIdentifier) {
-            self.init(portal: portal.stringValue, recordId: recordId)
-        }
-
-        /// Names a row by its portal and its record id in the declared type, such as a text; `nil` when
-        /// that is no number.
-        @_disfavoredOverload
-        public init?(portal: String, recordId: some RecordIdentifier) {
             guard let recordId = LenientInt(id: recordId).number else { return nil }
-            self.init(portal: portal, recordId: recordId)
+            self.init(portal: portal.stringValue, recordId: recordId)
         }
     }
 
@@ -139,46 +98,29 @@ extension DataAPI {
     }
 }
 
-extension DataAPI.EditRecord where P == DataAPI.EmptyPortal {
-    /// Creates an edit of an existing record without portal rows.
-    public init(editRecord: R, modId: Int? = nil, script: DataAPI.ScriptQuery? = nil) {
-        self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
-    }
-
-    /// Creates an edit of an existing record without portal rows, with its modId as text. A text that is no number
-    /// makes the call fail with ``FMRest/APIError/Code/invalidRequest``.
-    @_disfavoredOverload
-    public init(editRecord: R, modId: String?, script: DataAPI.ScriptQuery? = nil) {
-        self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
-    }
-
-    /// Creates a write of a new record without portal rows.
-    public init(createRecord: R, script: DataAPI.ScriptQuery? = nil) {
-        self.init(createRecord: createRecord, portalData: nil, script: script)
-    }
-}
-
 extension DataAPI.EditRecord where R == FieldData {
     /// Creates an edit of an existing record, with its fields given by name: `["Name": "Ada", "Age": 36]`.
-    public init(editRecord: FieldData, portalData: P, modId: Int? = nil, script: DataAPI.ScriptQuery? = nil) {
-        self.init(editRecord: editRecord, portalData: .some(portalData), modId: modId, script: script)
+    public init(
+        editRecord: FieldData,
+        portalData: P? = DataAPI.EmptyPortal?.none,
+        modId: Int? = nil,
+        script: DataAPI.ScriptQuery? = nil
+    ) {
+        self.record = editRecord
+        self.portalData = portalData
+        self.script = script
+        givenModId = LenientInt(modId)
     }
 
     /// Creates a write of a new record, with its fields given by name: `["Name": "Ada", "Age": 36]`.
-    public init(createRecord: FieldData, portalData: P, script: DataAPI.ScriptQuery? = nil) {
-        self.init(createRecord: createRecord, portalData: .some(portalData), script: script)
-    }
-}
-
-extension DataAPI.EditRecord where R == FieldData, P == DataAPI.EmptyPortal {
-    /// Creates an edit of an existing record, with its fields given by name: `["Name": "Ada", "Age": 36]`.
-    public init(editRecord: FieldData, modId: Int? = nil, script: DataAPI.ScriptQuery? = nil) {
-        self.init(editRecord: editRecord, portalData: nil, modId: modId, script: script)
-    }
-
-    /// Creates a write of a new record, with its fields given by name: `["Name": "Ada", "Age": 36]`.
-    public init(createRecord: FieldData, script: DataAPI.ScriptQuery? = nil) {
-        self.init(createRecord: createRecord, portalData: nil, script: script)
+    public init(
+        createRecord: FieldData,
+        portalData: P? = DataAPI.EmptyPortal?.none,
+        script: DataAPI.ScriptQuery? = nil
+    ) {
+        self.record = createRecord
+        self.portalData = portalData
+        self.script = script
     }
 }
 

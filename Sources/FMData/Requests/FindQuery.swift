@@ -77,31 +77,6 @@ extension DataAPI {
             self.options = options
             self.noMatch = noMatch
         }
-
-        /// Creates a query with offset and limit as texts. A text that is no number makes the call fail with
-        /// ``FMRest/APIError/Code/invalidRequest``.
-        @_disfavoredOverload
-        public init(
-            query: [[String: String]],
-            sort: [SortQuery]? = nil,
-            script: ScriptQuery? = nil,
-            offset: String? = nil,
-            limit: String? = nil,
-            layoutResponse: String? = nil,
-            portal: [PortalRequest]? = nil,
-            noMatch: NoMatch = .empty
-        ) {
-            self.init(
-                query: query,
-                sort: sort,
-                script: script,
-                layoutResponse: layoutResponse,
-                portal: portal,
-                noMatch: noMatch
-            )
-            options.givenOffset = LenientInt(text: offset)
-            options.givenLimit = LenientInt(text: limit)
-        }
     }
 }
 
@@ -117,8 +92,8 @@ extension DataAPI.FindQuery {
     /// A find that no record can match, such as one of no values, gives the result for no match without a request to
     /// the host. A find that FileMaker cannot express makes the call fail with ``FMRest/APIError/Code/invalidRequest``,
     /// and nothing is sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields concerned
-    /// and shows the smallest example of what cannot be expressed. ``DataAPI/Find/requests(limit:)`` checks a find
-    /// beforehand.
+    /// and shows the smallest example of what cannot be expressed. ``DataAPI/Find/explain(limit:maximumCalls:)`` checks
+    /// a find beforehand.
     ///
     /// ## Several calls
     ///
@@ -139,8 +114,7 @@ extension DataAPI.FindQuery {
     ///   - layoutResponse: The layout whose fields and portals shape the answer.
     ///   - portal: The portals to return; `nil` is all of the layout.
     ///   - noMatch: The result when no record matches; the default is an empty response.
-    ///   - maximumRequests: The most requests of one call; the default is ``DataAPI/Find/defaultMaximumRequests``,
-    ///     1,000.
+    ///   - maximumRequests: The most requests of one call; the default is 1,000. FileMaker documents no limit.
     ///   - maximumCalls: The most calls. The default is 1: a find is one call or fails.
     public init(
         _ find: DataAPI.Find,
@@ -151,7 +125,7 @@ extension DataAPI.FindQuery {
         layoutResponse: String? = nil,
         portal: [DataAPI.PortalRequest]? = nil,
         noMatch: NoMatch = .empty,
-        maximumRequests: Int = DataAPI.Find.defaultMaximumRequests,
+        maximumRequests: Int = 1_000,
         maximumCalls: Int = 1
     ) {
         self.init(
@@ -176,7 +150,7 @@ extension DataAPI.FindQuery {
         _ find: DataAPI.Find,
         _ options: DataAPI.ReadOptions,
         noMatch: NoMatch = .empty,
-        maximumRequests: Int = DataAPI.Find.defaultMaximumRequests,
+        maximumRequests: Int = 1_000,
         maximumCalls: Int = 1
     ) {
         func compile(_ lineBreaks: EncodingOptions.LineBreaks) -> Compiled {

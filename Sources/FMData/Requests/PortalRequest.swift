@@ -8,39 +8,21 @@ extension DataAPI {
         /// The portal's object name, if it has one in the Inspector, else the name of its table occurrence.
         public var name: String
         /// The most rows to return. Without it the server returns 50.
-        public var limit: Int? {
-            get { givenLimit.number }
-            set { givenLimit = LenientInt(newValue) }
-        }
+        public var limit: Int?
         /// The first row to return, counted from 1.
-        public var offset: Int? {
-            get { givenOffset.number }
-            set { givenOffset = LenientInt(newValue) }
-        }
-
-        var givenLimit: LenientInt
-        var givenOffset: LenientInt
+        public var offset: Int?
 
         /// Names a portal by its object name on the layout, or by its table; without `limit` the server sends 50 rows.
         public init(name: String, limit: Int? = nil, offset: Int? = nil) {
             self.name = name
-            givenLimit = LenientInt(limit)
-            givenOffset = LenientInt(offset)
+            self.limit = limit
+            self.offset = offset
         }
 
         /// Names a portal by the coding key of its rows in the record's type of portals:
         /// `PortalRequest(Order.Portals.CodingKeys.lines)`.
         public init(_ portal: some CodingKey, limit: Int? = nil, offset: Int? = nil) {
             self.init(name: portal.stringValue, limit: limit, offset: offset)
-        }
-
-        /// Names a portal with limit and offset as texts. A text that is no number makes the call fail with
-        /// ``FMRest/APIError/Code/invalidRequest``.
-        @_disfavoredOverload
-        public init(name: String, limit: String? = nil, offset: String? = nil) {
-            self.name = name
-            givenLimit = LenientInt(text: limit)
-            givenOffset = LenientInt(text: offset)
         }
     }
 }

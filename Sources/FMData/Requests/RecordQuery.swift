@@ -41,21 +41,5 @@ extension DataAPI {
 
         /// Creates a query from options.
         public init(_ options: ReadOptions) { self.options = options }
-
-        /// Creates a query with offset and limit as texts. A text that is no number makes the call fail with
-        /// ``FMRest/APIError/Code/invalidRequest``.
-        @_disfavoredOverload
-        public init(
-            script: ScriptQuery? = nil,
-            layoutResponse: String? = nil,
-            portal: [PortalRequest]? = nil,
-            offset: String? = nil,
-            limit: String? = nil,
-            sortOrder: [SortQuery]? = nil
-        ) {
-            self.init(script: script, layoutResponse: layoutResponse, portal: portal, sortOrder: sortOrder)
-            options.givenOffset = LenientInt(text: offset)
-            options.givenLimit = LenientInt(text: limit)
-        }
     }
 }

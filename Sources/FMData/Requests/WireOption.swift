@@ -95,8 +95,8 @@ extension [WireOption] {
             WireOption(name: "portal", value: .texts(portals.map(\.name)), disclosure: .shown, names: .portals)
         ]
         for portal in portals {
-            options += try count("offset", portal.givenOffset, inPortal: portal.name)
-            options += try count("limit", portal.givenLimit, inPortal: portal.name)
+            options += try count("offset", LenientInt(portal.offset), inPortal: portal.name)
+            options += try count("limit", LenientInt(portal.limit), inPortal: portal.name)
         }
         return options
     }

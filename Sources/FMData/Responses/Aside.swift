@@ -1,28 +1,13 @@
-extension DataAPI {
-    /// A part of a response that does not count in comparisons, such as its ``MessageCarrying/messages``. Two responses
-    /// are equal regardless of it, so that a response made by a test equals one that a server sent.
-    @propertyWrapper
-    public struct Aside<Value: Sendable>: Hashable, Sendable {
-        /// The wrapped value.
-        public var wrappedValue: Value
+/// The messages of a response, which do not count when two responses are compared: a response made by a test equals one
+/// that a server sent.
+struct Aside: Hashable, Sendable {
+    var messages: [DataAPI.Message] = []
 
-        /// Wraps a value.
-        public init(wrappedValue: Value) {
-            self.wrappedValue = wrappedValue
-        }
+    static func == (lhs: Aside, rhs: Aside) -> Bool { true }
 
-        /// Always `true`.
-        public static func == (lhs: Aside, rhs: Aside) -> Bool { true }
-
-        /// Adds nothing, so all values have the same hash.
-        public func hash(into hasher: inout Hasher) {}
-    }
+    func hash(into hasher: inout Hasher) {}
 }
 
-extension DataAPI.Aside: CustomStringConvertible, CustomReflectable {
-    /// The description of the wrapped value.
-    public var description: String { "\(wrappedValue)" }
-
-    /// The mirror of the wrapped value.
-    public var customMirror: Mirror { Mirror(reflecting: wrappedValue) }
+extension Aside: CustomReflectable {
+    var customMirror: Mirror { Mirror(reflecting: messages) }
 }

@@ -12,8 +12,12 @@ extension DataAPI {
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
         /// The results of the scripts that ran with the write; `nil` if none ran.
         public var scriptResponse: ScriptResponse?
-        /// FileMaker's messages; see ``MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
@@ -43,8 +47,12 @@ extension DataAPI {
         public var newPortalRecordInfo: [CreatedPortalRecordInfo]
         /// The results of the scripts that ran with the write; `nil` if none ran.
         public var scriptResponse: ScriptResponse?
-        /// FileMaker's messages; see ``MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(
@@ -76,11 +84,6 @@ extension DataAPI {
             self.modId = modId
         }
     }
-}
-
-extension DataAPI.EditRecordResponse {
-    /// A related record created by a portal row.
-    public typealias CreatedPortalRecordInfo = DataAPI.CreatedPortalRecordInfo
 }
 
 // MARK: - Decoding

@@ -19,8 +19,12 @@ extension DataAPI.Database {
 
         /// The files, in the server's order.
         public var databases: [DatabaseName]
-        /// FileMaker's messages; see ``MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         private enum CodingKeys: CodingKey {
             case databases

@@ -1,8 +1,12 @@
 extension FMRest {
     /// The response of a call that only reports success.
     public struct EmptyResponse: Hashable, Sendable {
-        /// FileMaker's messages; see ``DataAPI/MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message]
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         /// Creates a value for tests and test doubles.
         public init(messages: [DataAPI.Message] = []) {

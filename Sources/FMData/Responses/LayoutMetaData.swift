@@ -14,8 +14,12 @@ extension DataAPI.Layout {
         /// The value lists used by fields on the layout; `nil` if none is used. A list limited to related values is
         /// empty unless the metadata was requested for a record.
         public var valueLists: [ValueLists]?
-        /// FileMaker's messages; see ``MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(

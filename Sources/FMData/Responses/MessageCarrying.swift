@@ -1,12 +1,7 @@
 extension DataAPI {
-    /// A response that keeps FileMaker's messages. A success has the message `"0"` with "OK"; a server or a proxy may
-    /// add others.
-    ///
-    /// Every response conforms, except for the lists of layouts and scripts and the credentials of a login, whose
-    /// values are of other types.
-    public protocol MessageCarrying {
-        /// FileMaker's messages, in order; empty in a value that your program creates and in one without an answer.
-        /// Responses other than a ``RecordResponse`` are compared without their messages.
+    /// A response that keeps FileMaker's messages. Every response does, except for the lists of layouts and scripts and
+    /// the credentials of a login, whose values are of other types.
+    protocol MessageCarrying {
         var messages: [Message] { get set }
     }
 }

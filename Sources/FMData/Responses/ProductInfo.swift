@@ -15,8 +15,12 @@ extension DataAPI.Server {
         public var timeFormat: String
         /// The pattern of timestamps.
         public var timeStampFormat: String
-        /// FileMaker's messages; see ``MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         private enum CodingKeys: CodingKey {
             case name, buildDate, version, dateFormat, timeFormat, timeStampFormat

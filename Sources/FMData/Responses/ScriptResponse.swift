@@ -19,9 +19,13 @@ extension DataAPI {
         public var scriptResultPreSort: String?
         /// The last error of the script that ran after the request and before the sort.
         public var scriptErrorPreSort: String?
-        /// FileMaker's messages; see ``MessageCarrying``. Empty if the results are part of another response, which has
-        /// the messages.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``. Empty if the results are part of another response, which
+        /// has the messages.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         /// The name of the script that was to run after the request and its sort. The server's answer does not contain
         /// it: the library adds it from the request, like the other two names.

@@ -5,8 +5,12 @@ extension DataAPI {
     public struct UploadResponse: Hashable, Sendable {
         /// The record's new modification id; `nil` if the server does not send it.
         public var modId: Int?
-        /// FileMaker's messages; see ``MessageCarrying``.
-        @DataAPI.Aside public var messages: [DataAPI.Message] = []
+        /// FileMaker's messages; see ``DataAPI/Message``.
+        public var messages: [DataAPI.Message] {
+            get { aside.messages }
+            set { aside.messages = newValue }
+        }
+        private var aside = Aside()
 
         /// Creates a value for tests and test doubles. The properties describe its parts.
         public init(modId: Int? = nil) {

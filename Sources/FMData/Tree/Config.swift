@@ -226,7 +226,7 @@ extension DataAPI {
     ///     config.pollRateLimit = .init(perMinute: 240, burst: 40)         // a host of one's own, and many queries
     ///
     /// One poll of one query counts once, however many requests it makes. A query that may not poll yet waits, with the
-    /// status ``LiveStatus/throttled``; the query that has waited longest goes first. The program's own calls are not
+    /// status ``LiveStatus/Kind/throttled``; the query that has waited longest goes first. The program's own calls are not
     /// counted, and neither are subscribers: equal queries share their polls.
     public struct PollRateLimit: Hashable, Sendable {
         /// The most polls per minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
@@ -245,14 +245,14 @@ extension DataAPI {
 extension DataAPI.Config {
     /// The configuration of the HTTP client.
     var http: HTTPClientConfiguration {
-        HTTPClientConfiguration(
-            timeouts: timeouts,
-            maximumConnectionsPerOrigin: maximumConnections,
-            maximumBodyBytes: maximumResponseBytes,
-            tls: tls,
-            delivery: delivery,
-            plainHTTP: plainHTTP,
-            proxy: proxy
-        )
+        var configuration = HTTPClientConfiguration()
+        configuration.timeouts = timeouts
+        configuration.maximumConnectionsPerOrigin = maximumConnections
+        configuration.maximumBodyBytes = maximumResponseBytes
+        configuration.tls = tls
+        configuration.delivery = delivery
+        configuration.plainHTTP = plainHTTP
+        configuration.proxy = proxy
+        return configuration
     }
 }

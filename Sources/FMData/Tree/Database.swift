@@ -175,14 +175,9 @@ extension DataAPI {
             }
         }
 
-        /// A layout by the key that names it.
+        /// A layout by the key that names it, or by its name in the file.
         public func addLayout(_ key: some LayoutKey) -> Layout {
-            addLayout(key.layoutName)
-        }
-
-        /// A layout by its name in the file.
-        public func addLayout(_ name: String) -> Layout {
-            Layout(name: name, database: self)
+            Layout(name: key.layoutName, database: self)
         }
 
         /// The layouts that ``getLayoutNames(isolation:)`` published last; empty again after the credentials were

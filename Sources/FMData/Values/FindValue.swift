@@ -4,8 +4,9 @@ extension DataAPI {
     /// Your own type conforms by giving the text that FileMaker has to search for; an enum with a raw value only needs
     /// to declare the conformance. The text is escaped, so operators in it are ordinary characters.
     public protocol FindValue: Sendable {
-        /// The text of the value as FileMaker reads it, in US formats for dates and times (``FindText``). `nil` if the
-        /// value has no text, like "not a number".
+        /// The text of the value as FileMaker reads it: dates as `MM/dd/yyyy`, times as `HH:mm:ss`, numbers without an
+        /// exponent. `nil` if the value has no text, like "not a number". ``FMDate``, ``FMTime`` and ``FMTimestamp``
+        /// have this text.
         var findText: String? { get }
 
         /// Whether FileMaker compares the value as a whole, like numbers, dates and times, instead of word by word like

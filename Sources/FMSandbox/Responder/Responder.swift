@@ -83,7 +83,7 @@ struct Responder: Sendable {
 
     private func answer(_ request: SandboxRequest, _ route: Route, era: Int) async throws -> Answer {
         let call = try Call(request, route, serverVersion: engine.version, era: era)
-        switch route.endpoint {
+        switch route.endpoint.kind {
         case .productInfo: return try productInfo(call)
         case .databases: return try databases(call)
         case .login: return try login(call)
@@ -105,7 +105,7 @@ struct Responder: Sendable {
     /// Answers the endpoints of a database. The requests of one session run one at a time.
     private func answer(_ call: Call, in session: Session) async throws -> Answer {
         let context = Context(engine: engine, call: call, session: session)
-        switch call.route.endpoint {
+        switch call.route.endpoint.kind {
         case .setGlobals: return try setGlobals(context)
         case .scripts: return try scripts(context)
         case .layouts: return try layouts(context)

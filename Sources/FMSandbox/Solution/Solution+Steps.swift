@@ -15,86 +15,159 @@ extension Solution {
     /// ]
     /// print(steps.count, "steps")                                 // 6 steps
     /// ```
-    public indirect enum Step: Codable, Sendable, Equatable {
-        /// Sets a field of the current record, a global field, or a `$variable`:
-        /// `{"set": "Name", "to": "Upper ( Name )"}`.
-        case set(String, to: String)
-        /// Sets a field whose name is the value of a formula: `{"setFieldByName": "$name", "to": "$value"}`.
-        case setFieldByName(String, to: String)
-        /// Ends the script with a result and optionally an error code: `{"exit": "Get ( ScriptParameter )"}`,
-        /// `{"exit": "\"half\"", "error": 5}`. Without a code the last error is kept.
-        case exit(String, error: Quantity? = nil)
-        /// Ends the script with a result that is a text with embedded formulas, and optionally an error code:
-        /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
-        case template(String, error: Quantity? = nil)
-        /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. If the value
-        /// is not a number, the error is -1.
-        case error(Quantity)
-        /// Runs steps once per record of the found set: `{"loop": […]}`. Afterwards the last error is 101, as after
-        /// FileMaker's own loop that exits after the last record.
-        case loop([Step])
-        /// Runs steps repeatedly until an ``exitLoopIf(_:)`` ends it, like a loop in FileMaker that goes to no record:
-        /// `{"repeat": [{"exitLoopIf": "$i ≥ 10"}, …]}`.
-        case repeating([Step])
-        /// Exits the innermost loop if a formula is true: `{"exitLoopIf": "$i ≥ 10"}`.
-        case exitLoopIf(String)
-        /// Runs one of two lists of steps: `{"if": "Total > 5", "then": […], "else": […]}`.
-        case branch(String, then: [Step], else: [Step])
-        /// Runs another script, optionally with a parameter: `{"performScript": "Run Row", "parameter": "$row"}`.
-        /// Afterwards `Get ( ScriptResult )` is its result and `Get ( LastError )` its last error.
-        case performScript(String, parameter: String? = nil)
-        /// Opens a transaction: `{"openTransaction": true}`. The steps up to the ``commitTransaction`` in the same list
-        /// are part of it. Others see the changes after the commit; until then the records are in use (301). Serial
-        /// numbers are assigned at once, other auto-enter values at the commit. Records are validated when the script
-        /// leaves them and at the commit. Global fields are not part of the transaction.
-        ///
-        /// If a script that performs this one has opened a transaction, this step is error 3, and the steps are part of
-        /// that transaction.
-        case openTransaction
-        /// Commits the transaction: `{"commitTransaction": true}`. If a record fails validation, all changes are
-        /// reverted, and the last error is the validation's. A transaction whose script ends before the commit is
-        /// reverted.
-        case commitTransaction
-        /// Reverts the transaction, whichever script opened it, and continues after its ``commitTransaction``:
-        /// `{"revertTransaction": true}`, `{"revertTransaction": "Get ( LastError ) ≠ 0"}`. An error code from 5000 to
-        /// 5499 becomes the last error: `{"revertTransaction": "Count > Stock", "error": 5001}`; otherwise the last
-        /// error is kept. Record ids and serial numbers stay used. Error 3 if no transaction is open.
-        case revertTransaction(if: String? = nil, error: Quantity? = nil)
-        /// Sets whether errors of privileges (200 to 204) and validation (500 to 513) revert the transaction
-        /// automatically, which is the default: `{"setRevertTransactionOnError": false}`.
-        case setRevertTransactionOnError(Bool)
-        /// Validates the current record of a transaction: `{"commitRecords": true}`. Outside a transaction every step
-        /// is a commit.
-        case commitRecords
-        /// Goes to the layout of that name: `{"goToLayout": "Zones"}`. The name may contain formulas:
-        /// `{"goToLayout": "<<$layout>>"}`.
-        case goToLayout(String)
-        /// Finds the records with the ids in the value of a formula, one per line or as a JSON array:
-        /// `{"goToListOfRecords": "$ids"}`. Error 101 if none of them exists.
-        case goToListOfRecords(String)
-        /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
-        case constrain(String)
-        /// Finds records, with requests like those of `_find`:
-        /// `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit": "true"}]}`. Criteria are texts with embedded
-        /// formulas. Fields are related to the layout's table and need not be on the layout. If nothing is found, the
-        /// found set is empty and the error is 401.
-        case find([[String: String]])
-        /// Removes the current record from the found set: `{"omitRecord": true}`.
-        case omitRecord
-        /// Finds all records: `{"showAll": true}`.
-        case showAll
-        /// Creates a record and makes it the current record: `{"newRecord": true}`.
-        case newRecord
-        /// Deletes the current record: `{"deleteRecord": true}`.
-        case deleteRecord
-        /// Commits the open transaction and closes the session's window: `{"closeWindow": true}`. Later requests of the
-        /// session that need a layout are error 112; the client must log in again.
-        case closeWindow
-        /// Waits for a number of seconds on the sandbox's clock: `{"wait": 0.5}`,
-        /// `{"wait": "Get ( ScriptParameter )"}`. A negative value or one that is not a number does not wait; the
-        /// maximum is a day.
-        case wait(Quantity)
+    public struct Step: Codable, Sendable, Equatable {
+        /// What a step does, and with what.
+        indirect enum Kind: Sendable, Equatable {
+            case set(String, to: String)
+            case setFieldByName(String, to: String)
+            case exit(String, error: Quantity?)
+            case template(String, error: Quantity?)
+            case error(Quantity)
+            case loop([Step])
+            case repeating([Step])
+            case exitLoopIf(String)
+            case branch(String, then: [Step], else: [Step])
+            case performScript(String, parameter: String?)
+            case openTransaction
+            case commitTransaction
+            case revertTransaction(if: String?, error: Quantity?)
+            case setRevertTransactionOnError(Bool)
+            case commitRecords
+            case goToLayout(String)
+            case goToListOfRecords(String)
+            case constrain(String)
+            case find([[String: String]])
+            case omitRecord
+            case showAll
+            case newRecord
+            case deleteRecord
+            case closeWindow
+            case wait(Quantity)
+        }
+
+        let kind: Kind
+
+        init(_ kind: Kind) {
+            self.kind = kind
+        }
     }
+}
+
+extension Solution.Step {
+    /// Sets a field of the current record, a global field, or a `$variable`:
+    /// `{"set": "Name", "to": "Upper ( Name )"}`.
+    public static func set(_ target: String, to formula: String) -> Self { Self(.set(target, to: formula)) }
+
+    /// Sets a field whose name is the value of a formula: `{"setFieldByName": "$name", "to": "$value"}`.
+    public static func setFieldByName(_ name: String, to formula: String) -> Self {
+        Self(.setFieldByName(name, to: formula))
+    }
+
+    /// Ends the script with a result and optionally an error code: `{"exit": "Get ( ScriptParameter )"}`,
+    /// `{"exit": "\"half\"", "error": 5}`. Without a code the last error is kept.
+    public static func exit(_ result: String, error: Solution.Quantity? = nil) -> Self {
+        Self(.exit(result, error: error))
+    }
+
+    /// Ends the script with a result that is a text with embedded formulas, and optionally an error code:
+    /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
+    public static func template(_ text: String, error: Solution.Quantity? = nil) -> Self {
+        Self(.template(text, error: error))
+    }
+
+    /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. If the value
+    /// is not a number, the error is -1.
+    public static func error(_ code: Solution.Quantity) -> Self { Self(.error(code)) }
+
+    /// Runs steps once per record of the found set: `{"loop": […]}`. Afterwards the last error is 101, as after
+    /// FileMaker's own loop that exits after the last record.
+    public static func loop(_ steps: [Self]) -> Self { Self(.loop(steps)) }
+
+    /// Runs steps repeatedly until an ``exitLoopIf(_:)`` ends it, like a loop in FileMaker that goes to no record:
+    /// `{"repeat": [{"exitLoopIf": "$i ≥ 10"}, …]}`.
+    public static func repeating(_ steps: [Self]) -> Self { Self(.repeating(steps)) }
+
+    /// Exits the innermost loop if a formula is true: `{"exitLoopIf": "$i ≥ 10"}`.
+    public static func exitLoopIf(_ condition: String) -> Self { Self(.exitLoopIf(condition)) }
+
+    /// Runs one of two lists of steps: `{"if": "Total > 5", "then": […], "else": […]}`.
+    public static func branch(_ condition: String, then: [Self], else otherwise: [Self]) -> Self {
+        Self(.branch(condition, then: then, else: otherwise))
+    }
+
+    /// Runs another script, optionally with a parameter: `{"performScript": "Run Row", "parameter": "$row"}`.
+    /// Afterwards `Get ( ScriptResult )` is its result and `Get ( LastError )` its last error.
+    public static func performScript(_ name: String, parameter: String? = nil) -> Self {
+        Self(.performScript(name, parameter: parameter))
+    }
+
+    /// Opens a transaction: `{"openTransaction": true}`. The steps up to the ``commitTransaction`` in the same list
+    /// are part of it. Others see the changes after the commit; until then the records are in use (301). Serial
+    /// numbers are assigned at once, other auto-enter values at the commit. Records are validated when the script
+    /// leaves them and at the commit. Global fields are not part of the transaction.
+    ///
+    /// If a script that performs this one has opened a transaction, this step is error 3, and the steps are part of
+    /// that transaction.
+    public static let openTransaction = Self(.openTransaction)
+
+    /// Commits the transaction: `{"commitTransaction": true}`. If a record fails validation, all changes are
+    /// reverted, and the last error is the validation's. A transaction whose script ends before the commit is
+    /// reverted.
+    public static let commitTransaction = Self(.commitTransaction)
+
+    /// Reverts the transaction, whichever script opened it, and continues after its ``commitTransaction``:
+    /// `{"revertTransaction": true}`, `{"revertTransaction": "Get ( LastError ) ≠ 0"}`. An error code from 5000 to
+    /// 5499 becomes the last error: `{"revertTransaction": "Count > Stock", "error": 5001}`; otherwise the last
+    /// error is kept. Record ids and serial numbers stay used. Error 3 if no transaction is open.
+    public static func revertTransaction(if condition: String? = nil, error: Solution.Quantity? = nil) -> Self {
+        Self(.revertTransaction(if: condition, error: error))
+    }
+
+    /// Sets whether errors of privileges (200 to 204) and validation (500 to 513) revert the transaction
+    /// automatically, which is the default: `{"setRevertTransactionOnError": false}`.
+    public static func setRevertTransactionOnError(_ isOn: Bool) -> Self { Self(.setRevertTransactionOnError(isOn)) }
+
+    /// Validates the current record of a transaction: `{"commitRecords": true}`. Outside a transaction every step
+    /// is a commit.
+    public static let commitRecords = Self(.commitRecords)
+
+    /// Goes to the layout of that name: `{"goToLayout": "Zones"}`. The name may contain formulas:
+    /// `{"goToLayout": "<<$layout>>"}`.
+    public static func goToLayout(_ name: String) -> Self { Self(.goToLayout(name)) }
+
+    /// Finds the records with the ids in the value of a formula, one per line or as a JSON array:
+    /// `{"goToListOfRecords": "$ids"}`. Error 101 if none of them exists.
+    public static func goToListOfRecords(_ list: String) -> Self { Self(.goToListOfRecords(list)) }
+
+    /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
+    public static func constrain(_ condition: String) -> Self { Self(.constrain(condition)) }
+
+    /// Finds records, with requests like those of `_find`:
+    /// `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit": "true"}]}`. Criteria are texts with embedded
+    /// formulas. Fields are related to the layout's table and need not be on the layout. If nothing is found, the
+    /// found set is empty and the error is 401.
+    public static func find(_ requests: [[String: String]]) -> Self { Self(.find(requests)) }
+
+    /// Removes the current record from the found set: `{"omitRecord": true}`.
+    public static let omitRecord = Self(.omitRecord)
+
+    /// Finds all records: `{"showAll": true}`.
+    public static let showAll = Self(.showAll)
+
+    /// Creates a record and makes it the current record: `{"newRecord": true}`.
+    public static let newRecord = Self(.newRecord)
+
+    /// Deletes the current record: `{"deleteRecord": true}`.
+    public static let deleteRecord = Self(.deleteRecord)
+
+    /// Commits the open transaction and closes the session's window: `{"closeWindow": true}`. Later requests of the
+    /// session that need a layout are error 112; the client must log in again.
+    public static let closeWindow = Self(.closeWindow)
+
+    /// Waits for a number of seconds on the sandbox's clock: `{"wait": 0.5}`,
+    /// `{"wait": "Get ( ScriptParameter )"}`. A negative value or one that is not a number does not wait; the
+    /// maximum is a day.
+    public static func wait(_ seconds: Solution.Quantity) -> Self { Self(.wait(seconds)) }
 }
 
 extension Solution.Step {
@@ -200,7 +273,7 @@ extension Solution.Step {
         if let plain = Self.plain.first(where: { $0.step == self }) {
             return try container.encode(true, forKey: plain.key)
         }
-        switch self {
+        switch kind {
         case .set(let target, let value):
             try container.encode(target, forKey: .set)
             try container.encode(value, forKey: .to)

@@ -8,7 +8,7 @@
 ///     sandbox.inject(.error(301))
 ///     sandbox.inject(.error(.recordInUse))
 ///     sandbox.inject(.error(error.fileMakerCode ?? .unknown))         // by FMData's type for codes
-public struct FileMakerError: Error, Equatable, Sendable, ExpressibleByIntegerLiteral {
+public struct FileMakerError: Error, Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// The FileMaker error code.
     public var code: Int
     /// The text that answers have next to the code.

@@ -56,21 +56,29 @@ extension Sandbox {
         }
     }
 
-    /// A failure in the delivery of an operation, which occurs when the operation becomes the first of its queue.
-    public enum WebhookFault: Sendable, Equatable {
+    /// A failure in the delivery of an operation, which occurs when the operation becomes the first of its queue. More
+    /// may be added in later versions.
+    public struct WebhookFault: Sendable, Equatable {
+        enum Kind: Sendable, Equatable {
+            case drop, duplicate, swap, stuck, garbageBody
+            case delay(Duration)
+        }
+
+        let kind: Kind
+
         /// It counts as delivered, but is not sent.
-        case drop
+        public static let drop = Self(kind: .drop)
         /// It is delivered twice.
-        case duplicate
+        public static let duplicate = Self(kind: .duplicate)
         /// It and the operation after it are delivered in the opposite order. It waits for the one after it.
-        case swap
+        public static let swap = Self(kind: .swap)
         /// It is delivered after this duration, on the sandbox's clock.
-        case delay(Duration)
+        public static func delay(_ duration: Duration) -> Self { Self(kind: .delay(duration)) }
         /// It cannot be rendered (-1002), and is tried again and again until ``Sandbox/clearWebhookFaults()``. The
         /// operations after it wait.
-        case stuck
+        public static let stuck = Self(kind: .stuck)
         /// Its body is not JSON, as with a number `.5` and a failed calculation `?`.
-        case garbageBody
+        public static let garbageBody = Self(kind: .garbageBody)
     }
 
     /// A registered webhook.

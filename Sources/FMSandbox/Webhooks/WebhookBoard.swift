@@ -157,7 +157,7 @@ struct WebhookBoard: Sendable {
         var job = Job(hook: hooks[place], operation: hooks[place].queue[0])
         guard !first.hasHadTurn, let fault = pendingFault else { return job }
         pendingFault = nil
-        switch fault {
+        switch fault.kind {
         case .drop: job.copies = 0
         case .duplicate: job.copies = 2
         case .delay(let duration): job.delay = duration

@@ -33,11 +33,15 @@ import Testing
         expectNoDifference(
             [
                 FileMakerErrorCode.unknown, .ok, .recordMissing, .fieldMissing, .windowMissing, .invalidAccount,
-                .recordInUse, .modIdMismatch, .findCriteriaEmpty, .noRecordsMatch, .dateInvalid, .valueDoesNotFit,
+                .recordInUse, .modIdMismatch, .findCriteriaEmpty, .noRecordsMatch, .dateInvalid, .valueOutOfRange,
+                .valueNotExisting, .validationCalculationFailed, .relatedValueUnavailable, .valueDoesNotFit,
                 .fileNotOpened, .hostCapacityExceeded, .invalidToken, .sessionLimitExceeded, .parameterInvalid,
                 .newConnectionsRefused, .parameterValueInvalid, .externalSignInDisabled,
             ].map(\.rawValue),
-            [-1, 0, 101, 102, 112, 212, 301, 306, 400, 401, 500, 513, 802, 812, 952, 956, 960, 1638, 1708, 1715]
+            [
+                -1, 0, 101, 102, 112, 212, 301, 306, 400, 401, 500, 503, 505, 507, 510, 513, 802, 812, 952, 956, 960,
+                1638, 1708, 1715,
+            ]
         )
     }
 
@@ -105,7 +109,7 @@ import Testing
         )
     }
 
-    /// A code that only scripts can meet has no constant, but it has a description.
+    /// A code that only scripts can meet has no constant, as many others, but it has a description.
     @Test func aCodeOfAScriptIsKnownByItsNumber() {
         let code: FileMakerErrorCode = 1630
         #expect(code.summary == "FileMaker error 1630: URL is malformed")

@@ -32,7 +32,7 @@ struct FindMatcher {
     let table: [Record]
 
     /// Applies the requests in order, as FileMaker does.
-    func find(_ requests: [DataAPI.FindRequest]) -> Set<Int> {
+    func find(_ requests: [FindRequest]) -> Set<Int> {
         var found: Set<Int> = requests.first?.isOmit == true ? Set(table.indices) : []
         for request in requests {
             let matches = Set(

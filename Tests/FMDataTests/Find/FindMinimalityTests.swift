@@ -43,7 +43,7 @@ import Testing
         return alternatives.dropFirst().reduce(alternatives[0]) { $0 || $1 }
     }
 
-    private static func result(of requests: [DataAPI.FindRequest]) -> Int {
+    private static func result(of requests: [FindRequest]) -> Int {
         requests.reduce(requests.first?.isOmit == true ? allCases : 0) { found, request in
             let mask = fields.indices.reduce(0) { $0 | (request.criteria["f\($1)"] == "==1" ? 1 << $1 : 0) }
             return request.isOmit ? found & ~cases(fulfilling: mask) : found | cases(fulfilling: mask)

@@ -11,7 +11,7 @@ import Testing
         case quantity = "Lines::quantity"
     }
 
-    private typealias Request = DataAPI.FindRequest
+    private typealias Request = FindRequest
 
     private static func find(_ condition: (DataAPI.FindFields<Keys>) -> DataAPI.Find) -> DataAPI.Find {
         DataAPI.Find(Keys.self, condition)

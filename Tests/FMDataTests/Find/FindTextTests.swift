@@ -15,8 +15,8 @@ import Testing
         ("O'Hara-Smith & Søn", "O'Hara-Smith & Søn"), ("\n", "\\\n"),
     ])
     func operatorsLoseTheirMeaning(text: String, escaped: String) {
-        #expect(DataAPI.FindText.escaped(text) == escaped)
-        #expect(DataAPI.FindText.unescaped(escaped) == text)
+        #expect(FindText.escaped(text) == escaped)
+        #expect(FindText.unescaped(escaped) == text)
     }
 
     @Test func anyTextIsFoundLiterallyAndNothingElseIs() {
@@ -25,7 +25,7 @@ import Testing
             let text = String.random(length: 1...10, using: &generator)
             let other = String.random(length: 0...10, using: &generator)
             let (before, after) = ("prefix ", " suffix")
-            let escaped = DataAPI.FindText.escaped(text)
+            let escaped = FindText.escaped(text)
             #expect(FindMatcher.matches(text: text, "==\(escaped)"), "\(text.debugDescription)")
             #expect(FindMatcher.matches(text: text + after, "==\(escaped)*"), "\(text.debugDescription)")
             #expect(FindMatcher.matches(text: before + text + after, "==*\(escaped)*"), "\(text.debugDescription)")
@@ -45,18 +45,18 @@ import Testing
         ] as [(String, [String])]
     )
     func wordsAsTheIndexCutsThem(text: String, words: [String]) {
-        #expect(DataAPI.FindText.words(of: text) == words)
+        #expect(FindText.words(of: text) == words)
     }
 
     @Test func datesAndTimesAreInUSFormat() {
-        #expect(DataAPI.FindText.date(year: 2024, month: 6, day: 3) == "06/03/2024")
-        #expect(DataAPI.FindText.date(year: 1, month: 12, day: 31) == "12/31/0001")
-        #expect(DataAPI.FindText.time(hours: 9, minutes: 5, seconds: 0) == "09:05:00")
-        #expect(DataAPI.FindText.time(hours: 125, minutes: 0, seconds: 7, nanoseconds: 250_000_000) == "125:00:07.25")
-        #expect(DataAPI.FindText.time(isNegative: true, hours: 0, minutes: 30, seconds: 0) == "-00:30:00")
-        #expect(DataAPI.FindText.time(hours: 0, minutes: 0, seconds: 0, nanoseconds: 1) == "00:00:00.000000001")
-        #expect(DataAPI.FindText.timestamp(date: "06/03/2024", time: "09:05:00") == "06/03/2024 09:05:00")
-        #expect(DataAPI.FindText.escaped("06/03/2024 09:05:00") == "06/03/2024 09:05:00")
+        #expect(FindText.date(year: 2024, month: 6, day: 3) == "06/03/2024")
+        #expect(FindText.date(year: 1, month: 12, day: 31) == "12/31/0001")
+        #expect(FindText.time(hours: 9, minutes: 5, seconds: 0) == "09:05:00")
+        #expect(FindText.time(hours: 125, minutes: 0, seconds: 7, nanoseconds: 250_000_000) == "125:00:07.25")
+        #expect(FindText.time(isNegative: true, hours: 0, minutes: 30, seconds: 0) == "-00:30:00")
+        #expect(FindText.time(hours: 0, minutes: 0, seconds: 0, nanoseconds: 1) == "00:00:00.000000001")
+        #expect(FindText.timestamp(date: "06/03/2024", time: "09:05:00") == "06/03/2024 09:05:00")
+        #expect(FindText.escaped("06/03/2024 09:05:00") == "06/03/2024 09:05:00")
     }
 
     @Test(

@@ -195,7 +195,7 @@ import Testing
         let user = "ada"
         var solution = Solution.sample
         solution.accounts = [.init(name: user, password: secret)]
-        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(600)))
+        let sandbox = try await Sandbox.start([solution], configuration: .init { $0.keepAlive = .seconds(600) })
         var config = DataAPI.Config.patient
         config.logger = log.logger(.trace)
         let database = DataAPI.Server(host: sandbox.url, config: config)

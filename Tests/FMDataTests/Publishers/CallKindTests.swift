@@ -291,16 +291,10 @@ extension CallKindTests.Sample {
             $0.layout(CallKindTests.Country.self).all()
                 .joining($0.layout(CallKindTests.Zone.self), on: \.fieldData.code, equals: .country, inGroupsOf: 1)
         },
-        Self(.many, "create") { names.publisher.create(in: $0.people) },
-        Self(.many, "edit") {
-            [1, 2].map { DataAPI.RecordEdit($0, ["City": "Oslo"]) }.publisher.edit(in: $0.people)
-        },
-        Self(.many, "upsert") { names.publisher.upsert(in: $0.people, by: .name) },
-        Self(.many, "delete") { [1, 2].publisher.delete(in: $0.people) },
         Self(.many, "Batch", "writing") { $0.people.writing(names.map(Write.create)) },
-        Self(.many, "commit") {
-            names.map(Write.create).publisher
-                .commit(in: $0.people, by: DataAPI.CommitScript("Run Job", in: $0.addLayout("Jobs")))
+        Self(.many, "writing") {
+            let script = DataAPI.CommitScript("Run Job", in: $0.addLayout("Jobs"))
+            return $0.people.writing(names.map(Write.create), committing: script)
         },
         Self(.many, "editAll") { $0.people.allRecords.editAll(setting: [.city: "Oslo"], .atMost(1_000)) },
         Self(.many, "deleteAll") { $0.people.allRecords.deleteAll(.atMost(1_000)) },

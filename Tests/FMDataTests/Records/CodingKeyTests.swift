@@ -103,11 +103,18 @@ import Testing
             .summary
             .firstValue()
             expectNoDifference(summary.updatedCount, 1)
-            let writes: [DataAPI.RecordWrite<Person>] = [
-                .edit(made.recordId, [.city: "Ulm"]), .create([.name: "Zoe"]),
-                .upsert([.name: "Zoe", .city: "Ulm"], by: .name),
-            ]
-            _ = try await people(world).writing(writes, options: .init(concurrency: 1)).summary.firstValue()
+            let done = try await people(world).writing(
+                [
+                    .edit(made.recordId, setting: [.city: "Ulm"]), .create([.name: "Zoe"]),
+                    .upsert([.name: "Zoe", .city: "Ulm"], by: .name), .edit(99_999, setting: ["City": "Ulm"]),
+                    .delete("99998"),
+                ],
+                options: .init(concurrency: 1)
+            ).summary.firstValue()
+            expectNoDifference(
+                done.description,
+                "1 created, 2 updated, 1 deleted, 1 failed, 0 unknown, 0 skipped"
+            )
             let inUlm = try await people(world).find { $0(.city) == "Ulm" }.sorted(by: .name).all().collect()
                 .firstValue()
             expectNoDifference(inUlm.map(\.name), ["Joan", "Zoe"])

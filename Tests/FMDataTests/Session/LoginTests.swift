@@ -264,7 +264,7 @@ import Testing
             accounts: [.init(name: "admin", password: "")],
             dataSources: [.init(name: "Stock", database: "Stock")]
         )
-        let sandbox = try await Sandbox.start([shop, stock], configuration: .init(keepAlive: .seconds(600)))
+        let sandbox = try await Sandbox.start([shop, stock], configuration: .init { $0.keepAlive = .seconds(600) })
         for (password, isRight) in [("wrong", false), ("tea", true)] {
             let database = DataAPI.Server(host: sandbox.url, config: .patient).addDatabase(
                 "Shop",

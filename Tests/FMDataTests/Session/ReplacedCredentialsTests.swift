@@ -312,8 +312,13 @@ import Testing
         try await Shop.run { database, sandbox in
             sandbox.inject(.holdAnswer, on: .createRecord, skipping: 1)
             let rows = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
-            (1...5).map { Shop.Order(number: "x\($0)", customer: "") }.publisher
-                .create(in: database.orders, options: .init(concurrency: 1, order: .input), isolation: nil)
+            let orders = (1...5).map { Shop.Order(number: "x\($0)", customer: "") }
+            database.orders
+                .writing(
+                    orders.map { .create($0) },
+                    options: .init(concurrency: 1, order: .input),
+                    isolation: nil
+                )
                 .subscribe(rows)
             await sandbox.untilAnswersHeld()
             database.replaceCredentials(Shop.eve)

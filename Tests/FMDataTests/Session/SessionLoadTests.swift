@@ -34,7 +34,7 @@ import Testing
             await allThere.wait()
             return .result("met")
         }
-        let sandbox = try await Sandbox.start([solution], configuration: .init(keepAlive: .seconds(600)))
+        let sandbox = try await Sandbox.start([solution], configuration: .init { $0.keepAlive = .seconds(600) })
         var config = DataAPI.Config.patient
         config.sessions.maximumSessions = 8
         let database = DataAPI.Server(host: sandbox.url, config: config).addDatabase(
@@ -78,7 +78,10 @@ import Testing
         }
         let sandbox = try await Sandbox.start(
             [solution],
-            configuration: .init(maximumSessions: 3, keepAlive: .seconds(600))
+            configuration: .init {
+                $0.maximumSessions = 3
+                $0.keepAlive = .seconds(600)
+            }
         )
         var config = DataAPI.Config.patient
         // The pauses are so long that no second attempt is made at some moment during the test.

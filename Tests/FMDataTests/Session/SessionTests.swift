@@ -429,7 +429,7 @@ import Testing
 
     @Test(.tags(.earlierClients))
     func aDatabaseThatNobodyHoldsLeavesNoSessionOnItsServer() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(600) })
         do {
             let layout = DataAPI.Server(host: sandbox.url, config: .patient)
                 .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")).addLayout(

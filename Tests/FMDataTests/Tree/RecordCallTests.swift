@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func aTreeOfTemporariesLivesAsLongAsItsRequest() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(600) })
         let response = try await DataAPI.Server(host: sandbox.url, config: .patient)
             .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
             .addLayout("Countries")

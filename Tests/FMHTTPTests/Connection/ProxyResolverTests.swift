@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Testing
 
 @testable import FMHTTP
@@ -93,6 +94,7 @@ struct ProxyResolverTests {
         var dumped = ""
         customDump(proxy, to: &dumped)
         dump(proxy, to: &dumped)
-        #expect(!"\(proxy) \(dumped) \(HTTPClientConfiguration(proxy: .proxy(proxy)))".contains("secret"))
+        let configuration = HTTPClientConfiguration { $0.proxy = .proxy(proxy) }
+        #expect(!"\(proxy) \(dumped) \(configuration)".contains("secret"))
     }
 }

@@ -54,7 +54,7 @@ struct BackPressureTests {
 
     @Test(arguments: [HTTPClientConfiguration.Delivery.background, .eventLoop])
     func onePartAtATimeGetsEverything(delivery: HTTPClientConfiguration.Delivery) async throws {
-        let configuration = HTTPClientConfiguration(delivery: delivery)
+        let configuration = HTTPClientConfiguration { $0.delivery = delivery }
         try await withServer(configuration: configuration, answer: { _ in Self.answer }) { client, _, origin in
             let subscriber = PartsSubscriber(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
@@ -64,7 +64,7 @@ struct BackPressureTests {
     }
 
     @Test func aPauseIsNotTheServersFault() async throws {
-        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(30)))
+        let configuration = HTTPClientConfiguration { $0.timeouts = HTTPTimeouts(idle: .milliseconds(30)) }
         try await withServer(configuration: configuration, answer: { _ in Self.answer }) { client, server, origin in
             let subscriber = PartsSubscriber(initialDemand: .max(1))
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)

@@ -23,7 +23,7 @@ struct CancellationTests {
     }
 
     @Test func whileQueuedItLeavesTheQueue() async throws {
-        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 1)
+        let configuration = HTTPClientConfiguration { $0.maximumConnectionsPerOrigin = 1 }
         let gate = Gate()
         try await withServer(configuration: configuration, answer: { _ in [.wait(gate)] + ok() }) {
             client,
@@ -114,7 +114,7 @@ struct CancellationTests {
     @Test func fromWithinAValueNothingMoreComes() async throws {
         let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n"
         for delivery in [HTTPClientConfiguration.Delivery.background, .eventLoop] {
-            let configuration = HTTPClientConfiguration(delivery: delivery)
+            let configuration = HTTPClientConfiguration { $0.delivery = delivery }
             try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
                 let cancellable = SerialCancellable()
                 let subscriber = Subscriber(onEvent: { if case .value = $0 { cancellable.cancel() } })

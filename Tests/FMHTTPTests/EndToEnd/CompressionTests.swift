@@ -89,7 +89,7 @@ struct CompressionTests {
 
     @Test func aBombIsRefusedByItsRatio() async throws {
         let answer = Self.answer(Self.compressed(String(repeating: "a", count: 3_000_000)))
-        let configuration = HTTPClientConfiguration(decompression: .enabled(maximumRatio: 100))
+        let configuration = HTTPClientConfiguration { $0.decompression = .enabled(maximumRatio: 100) }
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
             let error = await client.get(origin).failure
             #expect(error?.code == .decompressionFailed)
@@ -100,7 +100,7 @@ struct CompressionTests {
 
     @Test func aBombIsRefusedByItsSize() async throws {
         let answer = Self.answer(Self.compressed(String(repeating: "a", count: 3_000_000)))
-        let configuration = HTTPClientConfiguration(decompression: .enabled(maximumRatio: 2000))
+        let configuration = HTTPClientConfiguration { $0.decompression = .enabled(maximumRatio: 2000) }
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
             let request = HTTPRequest(origin: origin, target: "/", maximumBodyBytes: 1_000_000)
             let error = await client.send(request).failure
@@ -139,7 +139,7 @@ struct CompressionTests {
     @Test func canBeSwitchedOff() async throws {
         let body = Self.compressed(Self.text)
         let answer = Self.answer(body)
-        let configuration = HTTPClientConfiguration(decompression: .disabled)
+        let configuration = HTTPClientConfiguration { $0.decompression = .disabled }
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, server, origin in
             let response = await client.get(origin).value
             #expect(response?.headers["content-encoding"] == ["gzip"])

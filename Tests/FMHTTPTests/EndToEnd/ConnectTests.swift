@@ -23,11 +23,11 @@ struct ConnectTests {
         _ body: (HTTPClient, Origin, FaultServer, Gate) async throws -> Void
     ) async throws {
         let gate = Gate()
-        var configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(queue: nil, connect: connect),
-            tls: TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))])),
-            plainHTTP: .anywhereUnencrypted
-        )
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = HTTPTimeouts(queue: nil, connect: connect)
+            $0.tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
+            $0.plainHTTP = .anywhereUnencrypted
+        }
         var options = FaultServer.Options()
         if place == .handshake {
             options = FaultServer.Options(
@@ -134,7 +134,10 @@ struct ConnectTests {
         let closed = try ClosedPort()
         let server = try await FaultServer.start { _ in ok("x") }
         let addresses = try [closed.port, server.port].map { try SocketAddress(ipAddress: "127.0.0.1", port: $0) }
-        var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.plainHTTP = .anywhereUnencrypted
+        }
         configuration.lookUp = { _, _ in addresses }
         let client = HTTPClient(configuration: configuration)
         #expect(await client.get(Origin(scheme: .http, host: "fms.invalid")).value?.text == "x")
@@ -149,10 +152,10 @@ struct ConnectTests {
     @Test func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
         let closed = try ClosedPort()
         let origin = Origin(scheme: .http, host: "127.0.0.1", port: closed.port)
-        let configuration = HTTPClientConfiguration(
-            timeouts: .patient,
-            maximumConnectionsPerOrigin: 4
-        )
+        let configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.maximumConnectionsPerOrigin = 4
+        }
         let client = HTTPClient(configuration: configuration)
         for _ in 0..<3 {
             let errors = await withTaskGroup { group in
@@ -169,7 +172,10 @@ struct ConnectTests {
     /// be used by another process.
     private static func findingOnce(_ server: FaultServer, then closed: ClosedPort) -> HTTPClientConfiguration {
         let isFound = NIOLockedValueBox(false)
-        var configuration = HTTPClientConfiguration(timeouts: .patient, plainHTTP: .anywhereUnencrypted)
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.plainHTTP = .anywhereUnencrypted
+        }
         configuration.lookUp = { [port = server.port] _, _ in
             let wasFound = isFound.withLockedValue { isFound in
                 defer { isFound = true }

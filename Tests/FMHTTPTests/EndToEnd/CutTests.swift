@@ -39,7 +39,7 @@ struct CutTests {
         let tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
         let cuts = Effort.places(before: answer.count, brief: 5)
-        try await afterEachByte(way, answer, cuts, options, HTTPClientConfiguration(tls: tls))
+        try await afterEachByte(way, answer, cuts, options, HTTPClientConfiguration { $0.tls = tls })
     }
 
     private func afterEachByte(
@@ -100,7 +100,10 @@ struct CutTests {
             [.send(String(answer.prefix(Int(request.target.dropFirst()) ?? 0)))]
         }
         let timeouts = HTTPTimeouts(firstByte: .milliseconds(10), idle: .milliseconds(10))
-        let configuration = HTTPClientConfiguration(timeouts: timeouts, maximumConnectionsPerOrigin: 100)
+        let configuration = HTTPClientConfiguration {
+            $0.timeouts = timeouts
+            $0.maximumConnectionsPerOrigin = 100
+        }
         try await withServer(configuration: configuration, answer: steps) { client, _, origin in
             let results = await withTaskGroup { group in
                 for cut in 0..<answer.count {
@@ -157,7 +160,7 @@ struct CutTests {
         let answer: FaultServer.Answer = { request in
             [.send("HTTP/1.1 200 OK\r\n\r\nabc"), request.target == "/cut" ? .reset : .close]
         }
-        try await withServer(options, configuration: HTTPClientConfiguration(tls: tls), answer: answer) {
+        try await withServer(options, configuration: HTTPClientConfiguration { $0.tls = tls }, answer: answer) {
             client,
             _,
             origin in

@@ -54,7 +54,7 @@ struct ExchangeTests {
     }
 
     @Test func usesNoMoreConnectionsThanAllowed() async throws {
-        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 2)
+        let configuration = HTTPClientConfiguration { $0.maximumConnectionsPerOrigin = 2 }
         // The first two wait for each other, so that one connection does not serve all requests.
         let gate = Gate()
         try await withServer(configuration: configuration, answer: { [.wait(gate)] + ok($0.target) }) {

@@ -94,7 +94,7 @@ struct FailureTests {
     }
 
     @Test func aServerThatSaysNothingInTime() async throws {
-        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(firstByte: .milliseconds(20)))
+        let configuration = HTTPClientConfiguration { $0.timeouts = HTTPTimeouts(firstByte: .milliseconds(20)) }
         try await withServer(configuration: configuration, answer: { _ in [] }) { client, _, origin in
             let error = try #require(await client.get(origin).failure)
             #expect(error.code == .firstByteTimeout)
@@ -104,7 +104,7 @@ struct FailureTests {
 
     @Test func aServerThatStopsInTheMiddle() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
-        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(20)))
+        let configuration = HTTPClientConfiguration { $0.timeouts = HTTPTimeouts(idle: .milliseconds(20)) }
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
             let error = try #require(await client.get(origin).failure)
             #expect(error.code == .idleTimeout)
@@ -116,7 +116,7 @@ struct FailureTests {
     @Test func aServerThatStopsReading() async throws {
         let gate = Gate()
         let options = FaultServer.Options(reads: false, onAccept: { _ in [.wait(gate), .reset] })
-        let configuration = HTTPClientConfiguration(timeouts: HTTPTimeouts(idle: .milliseconds(50)))
+        let configuration = HTTPClientConfiguration { $0.timeouts = HTTPTimeouts(idle: .milliseconds(50)) }
         try await withServer(options, configuration: configuration, answer: { _ in [] }) { client, _, origin in
             // One chunk for all: a sequence is mapped as a whole, and would otherwise be a gigabyte.
             let chunk = ByteBuffer(repeating: 0, count: 1 << 20)
@@ -151,7 +151,7 @@ struct FailureTests {
     ])
     func aRequestBringsItsOwnLimits(timeouts: HTTPTimeouts, answer: String, code: HTTPClientError.Code) async throws {
         let never = HTTPTimeouts(queue: nil, connect: nil, firstByte: nil, idle: nil)
-        let configuration = HTTPClientConfiguration(timeouts: never)
+        let configuration = HTTPClientConfiguration { $0.timeouts = never }
         try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
             let request = HTTPRequest(origin: origin, target: "/", timeouts: timeouts)
             #expect(await client.send(request).failure?.code == code)
@@ -169,7 +169,7 @@ struct FailureTests {
     }
 
     @Test func aRequestThatWaitsTooLongForAConnection() async throws {
-        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 1)
+        let configuration = HTTPClientConfiguration { $0.maximumConnectionsPerOrigin = 1 }
         try await withServer(configuration: configuration, answer: { _ in [] }) { client, server, origin in
             let first = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
             client.parts(HTTPRequest(origin: origin, target: "/first")).subscribe(first)

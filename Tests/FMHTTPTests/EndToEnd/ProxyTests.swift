@@ -17,11 +17,11 @@ struct ProxyTests {
     ) async throws {
         let server = try await FaultServer.start { $0.method == .CONNECT ? connectAnswer : ok("tunnelled") }
         let proxy = HTTPProxy(host: "127.0.0.1", port: server.port, credentials: credentials)
-        let configuration = HTTPClientConfiguration(
-            timeouts: .patient,
-            plainHTTP: .anywhereUnencrypted,
-            proxy: .proxy(proxy)
-        )
+        let configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.plainHTTP = .anywhereUnencrypted
+            $0.proxy = .proxy(proxy)
+        }
         let client = HTTPClient(configuration: configuration)
         try await body(client, server)
         await client.shutdown(grace: .zero)
@@ -52,11 +52,13 @@ struct ProxyTests {
         let context = try TestCertificates.serverContext(TestCertificates.wrongName)
         let server = try await FaultServer.start(.init(tls: context)) { _ in ok("x") }
         let proxy = try await TunnelProxy.start(to: server.port)
-        let configuration = HTTPClientConfiguration(
-            timeouts: .patient,
-            tls: TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))])),
-            proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: .init(user: "a", password: "b")))
-        )
+        let configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
+            $0.proxy = .proxy(
+                HTTPProxy(host: "127.0.0.1", port: proxy.port, credentials: .init(user: "a", password: "b"))
+            )
+        }
         let client = HTTPClient(configuration: configuration)
         let known = Origin(scheme: .https, host: name, port: 8443)
         for _ in 0..<2 { #expect(await client.get(known).value?.text == "x") }
@@ -107,11 +109,11 @@ struct ProxyTests {
 
     @Test func aProxyThatSaysNothing() async throws {
         let server = try await FaultServer.start { _ in [] }
-        let configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(connect: .milliseconds(20)),
-            plainHTTP: .anywhereUnencrypted,
-            proxy: .proxy(HTTPProxy(host: "127.0.0.1", port: server.port))
-        )
+        let configuration = HTTPClientConfiguration {
+            $0.timeouts = HTTPTimeouts(connect: .milliseconds(20))
+            $0.plainHTTP = .anywhereUnencrypted
+            $0.proxy = .proxy(HTTPProxy(host: "127.0.0.1", port: server.port))
+        }
         let client = HTTPClient(configuration: configuration)
         let error = await client.get(origin).failure
         #expect(error?.code == .connectTimeout)

@@ -43,7 +43,7 @@ struct ShutdownTests {
     }
 
     @Test func whatWaitsFailsAtOnce() async throws {
-        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 1)
+        let configuration = HTTPClientConfiguration { $0.maximumConnectionsPerOrigin = 1 }
         try await withServer(configuration: configuration, answer: { _ in [] }) { client, server, origin in
             let subscribers = (0..<3).map { _ in Subscriber() }
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscribers[0])

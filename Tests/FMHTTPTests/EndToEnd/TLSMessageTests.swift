@@ -21,7 +21,12 @@ struct TLSMessageTests {
         answer: @escaping FaultServer.Answer = { _ in ok("x") }
     ) async throws -> HTTPClientError {
         let server = try await FaultServer.start(options, answer)
-        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: .patient, tls: tls))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration {
+                $0.timeouts = .patient
+                $0.tls = tls
+            }
+        )
         let origin = Origin(scheme: scheme, host: host, port: server.port)
         let error = try #require(await client.get(origin).failure)
         await client.shutdown()

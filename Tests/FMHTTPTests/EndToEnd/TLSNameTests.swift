@@ -41,10 +41,10 @@ struct TLSNameTests {
         let server = try await FaultServer.start(options) { _ in ok("x") }
         let port = server.port
         let proxy = throughProxy ? try await TunnelProxy.start(to: port, at: address.text) : nil
-        var configuration = HTTPClientConfiguration(
-            timeouts: .patient,
-            tls: TLSOptions(roots: .only([.bytes(Array(pair.certificate.utf8))]))
-        )
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.tls = TLSOptions(roots: .only([.bytes(Array(pair.certificate.utf8))]))
+        }
         if let proxy { configuration.proxy = .proxy(HTTPProxy(host: "127.0.0.1", port: proxy.port)) }
         configuration.lookUp = { _, port in [try SocketAddress(ipAddress: address.text, port: port)] }
         let client = HTTPClient(configuration: configuration)

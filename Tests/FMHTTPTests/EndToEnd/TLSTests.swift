@@ -15,7 +15,12 @@ struct TLSTests {
         host: String = "localhost"
     ) async throws -> Result<HTTPResponse, HTTPClientError> {
         let server = try await FaultServer.start(.init(tls: server)) { _ in ok("x") }
-        let client = HTTPClient(configuration: HTTPClientConfiguration(timeouts: .patient, tls: tls))
+        let client = HTTPClient(
+            configuration: HTTPClientConfiguration {
+                $0.timeouts = .patient
+                $0.tls = tls
+            }
+        )
         let result = await client.get(Origin(scheme: .https, host: host, port: server.port))
         await client.shutdown()
         #expect(client.counts == PoolCounts())
@@ -32,7 +37,7 @@ struct TLSTests {
 
     @Test func reusesEncryptedConnections() async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
-        let configuration = HTTPClientConfiguration(tls: Self.trusted)
+        let configuration = HTTPClientConfiguration { $0.tls = Self.trusted }
         try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
             client,
             server,
@@ -133,7 +138,7 @@ struct TLSTests {
     @Test func optionsThatCouldNotBeUsedAreTriedAgain() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.path + "/ca.pem"
-            let configuration = HTTPClientConfiguration(tls: TLSOptions(roots: .only([.file(path)])))
+            let configuration = HTTPClientConfiguration { $0.tls = TLSOptions(roots: .only([.file(path)])) }
             let options = FaultServer.Options(tls: try TestCertificates.serverContext())
             try await withServer(options, configuration: configuration, answer: { _ in ok("x") }) {
                 client,

@@ -100,10 +100,10 @@ struct TLSTwoChecksTests {
     ) async throws -> (Result<HTTPResponse, HTTPClientError>, requests: Int) {
         let pair = TestCertificates.made(commonName: commonName, names: names)
         let server = try await FaultServer.start(.init(tls: try TestCertificates.serverContext(pair))) { _ in ok("x") }
-        var configuration = HTTPClientConfiguration(
-            timeouts: .patient,
-            tls: TLSOptions(roots: .only([.bytes(Array(pair.certificate.utf8))]))
-        )
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.tls = TLSOptions(roots: .only([.bytes(Array(pair.certificate.utf8))]))
+        }
         configuration.lookUp = Self.toThisMachine
         change(&configuration)
         let client = HTTPClient(configuration: configuration)
@@ -168,7 +168,10 @@ struct TLSTwoChecksTests {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
         let server = try await FaultServer.start(options) { _ in ok("x") }
         let roots = TLSOptions.Roots.only([.bytes(Array(TestCertificates.authority.utf8))])
-        var configuration = HTTPClientConfiguration(timeouts: .patient, tls: TLSOptions(roots: roots))
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.tls = TLSOptions(roots: roots)
+        }
         configuration.lookUp = Self.toThisMachine
         let client = HTTPClient(configuration: configuration)
         for host in ["127.0.0.1", "localhost", "127.0.0.1", "fms.example.com"] {

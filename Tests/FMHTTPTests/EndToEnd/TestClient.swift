@@ -38,7 +38,10 @@ func withServer(
 extension HTTPClientConfiguration {
     /// The default with very long time limits: a busy machine may delay a test for longer than any normal limit.
     static var patient: HTTPClientConfiguration {
-        HTTPClientConfiguration(timeouts: .patient, idleConnectionLifetime: .seconds(3600))
+        HTTPClientConfiguration {
+            $0.timeouts = .patient
+            $0.idleConnectionLifetime = .seconds(3600)
+        }
     }
 }
 

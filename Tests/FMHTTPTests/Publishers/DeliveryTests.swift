@@ -15,7 +15,7 @@ struct DeliveryTests {
 
     @Test(arguments: deliveries)
     func theOrderIsHeadBodyEnd(delivery: HTTPClientConfiguration.Delivery) async throws {
-        let configuration = HTTPClientConfiguration(delivery: delivery)
+        let configuration = HTTPClientConfiguration { $0.delivery = delivery }
         try await withServer(configuration: configuration, answer: { _ in ok("abc") }) { client, _, origin in
             let subscriber = Parts()
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
@@ -35,7 +35,7 @@ struct DeliveryTests {
 
     @Test(arguments: deliveries)
     func nothingIsSentBeforeDemand(delivery: HTTPClientConfiguration.Delivery) async throws {
-        let configuration = HTTPClientConfiguration(delivery: delivery)
+        let configuration = HTTPClientConfiguration { $0.delivery = delivery }
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
             let subscriber = Parts(initialDemand: .none)
             client.parts(HTTPRequest(origin: origin, target: "/late")).subscribe(subscriber)
@@ -50,7 +50,7 @@ struct DeliveryTests {
 
     @Test(arguments: deliveries)
     func eachSubscriptionIsARequest(delivery: HTTPClientConfiguration.Delivery) async throws {
-        let configuration = HTTPClientConfiguration(delivery: delivery)
+        let configuration = HTTPClientConfiguration { $0.delivery = delivery }
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
             let publisher = client.parts(HTTPRequest(origin: origin, target: "/"))
             #expect(server.requests.isEmpty)
@@ -63,7 +63,7 @@ struct DeliveryTests {
 
     @Test(arguments: deliveries)
     func moreDemandIsNotAnotherRequest(delivery: HTTPClientConfiguration.Delivery) async throws {
-        let configuration = HTTPClientConfiguration(delivery: delivery)
+        let configuration = HTTPClientConfiguration { $0.delivery = delivery }
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
             let subscriber = Parts(initialDemand: .max(1))
             client.parts(HTTPRequest(origin: origin, target: "/")).subscribe(subscriber)
@@ -96,7 +96,7 @@ struct DeliveryTests {
 
     @Test(arguments: deliveries)
     func theSubscriberIsReleased(delivery: HTTPClientConfiguration.Delivery) async throws {
-        let configuration = HTTPClientConfiguration(delivery: delivery)
+        let configuration = HTTPClientConfiguration { $0.delivery = delivery }
         try await withServer(
             configuration: configuration,
             answer: { $0.target == "/hang" ? [] : ok("x") }
@@ -135,7 +135,7 @@ struct DeliveryTests {
     }
 
     @Test func eventLoopIsAnEventLoop() async throws {
-        let configuration = HTTPClientConfiguration(delivery: .eventLoop)
+        let configuration = HTTPClientConfiguration { $0.delivery = .eventLoop }
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, _, origin in
             let onLoop = Locked<[Bool]>([])
             let subscriber = Parts(onEvent: { event in
@@ -160,7 +160,7 @@ struct DeliveryTests {
     @Test func subscribersThatBlockStallNobody() async throws {
         // More of them than the machine has cores, or a pool of threads would have threads.
         let blocked = 24
-        let configuration = HTTPClientConfiguration(maximumConnectionsPerOrigin: 64)
+        let configuration = HTTPClientConfiguration { $0.maximumConnectionsPerOrigin = 64 }
         try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, _, origin in
             let gate = Gate()
             let subscribers = (0..<blocked).map { _ in
@@ -202,7 +202,7 @@ struct DeliveryTests {
     @Test func demandFromWithinAValue() async throws {
         let answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n"
         for delivery in Self.deliveries {
-            let configuration = HTTPClientConfiguration(delivery: delivery)
+            let configuration = HTTPClientConfiguration { $0.delivery = delivery }
             try await withServer(configuration: configuration, answer: { _ in [.send(answer)] }) { client, _, origin in
                 let requester = SerialRequester()
                 let subscriber = Parts(initialDemand: .max(1), onEvent: { if case .value = $0 { requester.request() } })
@@ -216,7 +216,7 @@ struct DeliveryTests {
 
     @Test func theNextRequestFromWithinTheLastUsesTheSameConnection() async throws {
         for delivery in Self.deliveries {
-            let configuration = HTTPClientConfiguration(delivery: delivery)
+            let configuration = HTTPClientConfiguration { $0.delivery = delivery }
             try await withServer(configuration: configuration, answer: { _ in ok("x") }) { client, server, origin in
                 let chain = (0..<50).map { client.parts(HTTPRequest(origin: origin, target: "/\($0)")).collect() }
                 let result = await chain.dropFirst()

@@ -107,7 +107,12 @@ import Testing
 
     @Test func openSessionsCanBeInspected() async throws {
         let clock = ManualClock()
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: clock))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.clock = clock
+            }
+        )
         #expect(sandbox.sessions.isEmpty)
         let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
         for (user, password) in [("guest", "welcome"), ("admin", "secret")] {

@@ -45,7 +45,12 @@ import Testing
     private static let info = Array("GET /fmi/data/v1/productInfo HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
     private func withSandbox(_ body: (Sandbox) async throws -> Void) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: ManualClock()))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.clock = ManualClock()
+            }
+        )
         do {
             try await body(sandbox)
             await sandbox.stop()

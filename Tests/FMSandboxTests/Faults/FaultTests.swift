@@ -122,6 +122,15 @@ import Testing
         }
     }
 
+    @Test func faultsAreEqualWithTheirParameters() {
+        #expect(Sandbox.Fault.delay(.seconds(1)) == .delay(.milliseconds(1_000)))
+        #expect(Sandbox.Fault.delay(.seconds(1)) != .delay(.seconds(2)))
+        #expect(Sandbox.Fault.delay(.seconds(1)) != .lateLogout(.seconds(1)))
+        #expect(Sandbox.Fault.cutAnswer(afterBytes: 5) != .cutAnswer(afterBytes: 5, framing: .chunked))
+        #expect("\(Sandbox.Fault.cutAnswer(afterBytes: 5))" == "cutAnswer(5, contentLength)")
+        #expect("\(Sandbox.Fault.reset)" == "reset")
+    }
+
     @Test func anErrorIsNamedByItsNumberOrByAClientsNameForIt() {
         enum ClientsCode: Int { case recordInUse = 301 }
         #expect(Sandbox.Fault.error(301) == .error(FileMakerError(301)))
@@ -145,7 +154,7 @@ import Testing
     }
 
     @Test func aRestartFromOutsideClosesConnections() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
         #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 200)
         sandbox.restart()

@@ -96,7 +96,7 @@ import Testing
                 .init(["Text": row.text, "Number": row.number.map(String.init) ?? "", "Date": Self.date(row.day).text])
             }
         )
-        let engine = try Engine([solution], configuration: Sandbox.Configuration(clock: ManualClock()))
+        let engine = try Engine([solution], configuration: Sandbox.Configuration { $0.clock = ManualClock() })
         let reader = Reader(model: engine.model, world: engine.world, viewpoint: Viewpoint(now: engine.now))
         let layout = try #require(engine.model.databases[0].layouts["L"])
         for round in 0..<60 {

@@ -11,7 +11,11 @@ import Testing
         _ body: (Sandbox) async throws -> Void
     ) async throws {
         let sandbox = try await Sandbox.start(
-            configuration: .init(tls: true, certificate: certificate, keepAlive: .seconds(3600))
+            configuration: .init {
+                $0.tls = true
+                $0.certificate = certificate
+                $0.keepAlive = .seconds(3600)
+            }
         )
         do {
             try await body(sandbox)

@@ -135,10 +135,15 @@ import Testing
     }
 
     @Test func aSandboxAdvancesItsClock() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: ManualClock()))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.clock = ManualClock()
+            }
+        )
         #expect(sandbox.advanceClock(by: .seconds(5)))
         await sandbox.stop()
-        let other = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let other = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         #expect(!other.advanceClock(by: .seconds(5)))
         await other.stop()
     }

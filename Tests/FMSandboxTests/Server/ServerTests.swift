@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func itSaysWhereItIs() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         #expect(sandbox.scheme == "http")
         #expect(sandbox.authority == "127.0.0.1:\(sandbox.port)")
         #expect(sandbox.url == "http://127.0.0.1:\(sandbox.port)")
@@ -23,15 +23,17 @@ import Testing
     }
 
     @Test func aTakenPortIsAnError() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
-        await #expect(throws: (any Error).self) {
-            try await Sandbox.start(configuration: .init(port: sandbox.port, keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let configuration = Sandbox.Configuration {
+            $0.port = sandbox.port
+            $0.keepAlive = .seconds(3600)
         }
+        await #expect(throws: (any Error).self) { try await Sandbox.start(configuration: configuration) }
         await sandbox.stop()
     }
 
     @Test func idleConnectionsAreClosed() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .milliseconds(20)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .milliseconds(20) })
         let client = try await client(sandbox)
         try await client.closed()
         #expect(sandbox.counters.connections == 1)
@@ -39,7 +41,12 @@ import Testing
     }
 
     @Test func aConnectionServesSoManyRequests() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), requestsPerConnection: 2))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.requestsPerConnection = 2
+            }
+        )
         let client = try await client(sandbox)
         let first = try await client.send("GET", "/fmi/data/v1/productInfo")
         #expect(first["keep-alive"] == "timeout=3600, max=1")
@@ -50,7 +57,7 @@ import Testing
     }
 
     @Test func closeIsHonoured() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         let client = try await client(sandbox)
         let answer = try await client.send("GET", "/fmi/data/v1/productInfo", headers: [("Connection", "close")])
         #expect(answer.status == 200)
@@ -60,7 +67,12 @@ import Testing
     }
 
     @Test func largeBodiesAreRefused() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), maximumBodyBytes: 1000))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.maximumBodyBytes = 1000
+            }
+        )
         let client = try await client(sandbox)
         let answer = try await client.send(
             "POST",
@@ -80,7 +92,7 @@ import Testing
     /// RFC 9112, section 3.2.
     @Test(arguments: [("", "1705"), ("Host: a\r\nHost: a\r\n", "1708")])
     func aRequestNamesItsHostOnce(_ hosts: String, _ code: String) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         for body in ["\r\n", "Content-Length: 2\r\n\r\n{}"] {
             let request = "GET /fmi/data/v1/productInfo HTTP/1.1\r\n\(hosts)\(body)"
             let answer = String(
@@ -98,7 +110,7 @@ import Testing
     }
 
     @Test func aHeadRequestGetsNoBody() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         let client = try await client(sandbox)
         let head = try await client.send("HEAD", "/fmi/data/v1/productInfo")
         #expect(head.status == 405)
@@ -111,7 +123,11 @@ import Testing
     @Test func stoppingInterruptsWhatWaits() async throws {
         let clock = ManualClock()
         let sandbox = try await Sandbox.start(
-            configuration: .init(latency: .seconds(60), keepAlive: .seconds(3600), clock: clock)
+            configuration: .init {
+                $0.latency = .seconds(60)
+                $0.keepAlive = .seconds(3600)
+                $0.clock = clock
+            }
         )
         let client = try await client(sandbox)
         let answer = Task { try await client.send("GET", "/fmi/data/v1/productInfo") }
@@ -124,7 +140,11 @@ import Testing
     @Test func latencyHoldsAnswersBackOnTheClock() async throws {
         let clock = ManualClock()
         let sandbox = try await Sandbox.start(
-            configuration: .init(latency: .seconds(2), keepAlive: .seconds(3600), clock: clock)
+            configuration: .init {
+                $0.latency = .seconds(2)
+                $0.keepAlive = .seconds(3600)
+                $0.clock = clock
+            }
         )
         let client = try await client(sandbox)
         async let answer = client.send("GET", "/fmi/data/v1/productInfo")
@@ -143,7 +163,12 @@ import Testing
     }
 
     @Test func certificatesNeedTheAuthority() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(tls: true, keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.tls = true
+                $0.keepAlive = .seconds(3600)
+            }
+        )
         #expect(sandbox.url.hasPrefix("https://"))
         let trusting = try await RawHTTPClient.connect(
             host: "127.0.0.1",
@@ -156,7 +181,12 @@ import Testing
 
     /// The announced length is enough to refuse a body, so clients need not send it.
     @Test func aBodyThatIsAnnouncedTooLargeIsRefusedUnread() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), maximumBodyBytes: 1000))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.maximumBodyBytes = 1000
+            }
+        )
         let head = """
             POST /fmi/data/v1/databases/World/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\
             Expect: 100-continue\r\n\r\n
@@ -175,14 +205,19 @@ import Testing
 
     @Test(arguments: ["GET /fmi", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{", ""])
     func aRequestThatStopsComingIsGivenUp(_ start: String) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .milliseconds(20)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .milliseconds(20) })
         let answer = try await RawSocket.exchange(port: sandbox.port, Array(start.utf8))
         #expect(answer.isEmpty)
         await sandbox.stop()
     }
 
     @Test func everyAnswerCarriesTheHeadersOfARealOne() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600), clock: ManualClock()))
+        let sandbox = try await Sandbox.start(
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.clock = ManualClock()
+            }
+        )
         let client = try await client(sandbox)
         let info = try await client.send("GET", "/fmi/data/v1/productInfo")
         let list = try await client.send("GET", "/fmi/data/v1/databases")
@@ -221,7 +256,7 @@ import Testing
     #endif
 
     @Test func anAbsoluteTargetIsTaken() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         let client = try await client(sandbox)
         #expect(try await client.send("GET", "\(sandbox.url)/fmi/data/v1/productInfo").status == 200)
         #expect(try await client.send("GET", "\(sandbox.url)").status == 404)
@@ -236,7 +271,7 @@ import Testing
 
     /// A fault may be injected with any status; an invalid one does not break the connection.
     @Test(arguments: [-1, 0, 100, 600, 99_999]) func aStatusThatIsNoneIs500(_ status: Int) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init(keepAlive: .seconds(3600)))
+        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
         sandbox.inject(.empty(status: status))
         let client = try await client(sandbox)
         #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 500)

@@ -36,7 +36,7 @@ import Testing
 
     /// Uses what is left after the damage: a solution that starts must also answer.
     private static func use(_ solution: Solution) async throws {
-        guard let engine = try? Engine([solution], configuration: .init(clock: ManualClock())) else { return }
+        guard let engine = try? Engine([solution], configuration: .init { $0.clock = ManualClock() }) else { return }
         let headers = [Bench.basic("admin", "secret"), Bench.json]
         func send(
             _ method: String,

@@ -1,3 +1,4 @@
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -47,16 +48,16 @@ import Testing
         #expect(theirs.isoCriterionDates == .us)
         #expect(theirs.portalFieldNames == .plain)
         let ours = try ServerTraits(
-            .init(
-                serverVersion: .v19,
-                findPastEnd: .recordMissing,
-                ignoresNameCase: false,
-                newPortalRecordInfoOnCreate: false,
-                dataSourceWithoutAccount: .fileNotOpened,
-                isoTimestampSeparator: .letter,
-                isoCriterionDates: .iso,
-                portalFieldNames: .qualified
-            ),
+            .init {
+                $0.serverVersion = .v19
+                $0.findPastEnd = .recordMissing
+                $0.ignoresNameCase = false
+                $0.newPortalRecordInfoOnCreate = false
+                $0.dataSourceWithoutAccount = .fileNotOpened
+                $0.isoTimestampSeparator = .letter
+                $0.isoCriterionDates = .iso
+                $0.portalFieldNames = .qualified
+            },
             solutions
         )
         #expect(ours.version == .v19)
@@ -75,16 +76,16 @@ import Testing
         #expect(error?.solution == "B")
         #expect(error?.path == "server.version")
         // The configuration overrides both.
-        #expect(try Engine(solutions, configuration: .init(serverVersion: .v22)).version == .v22)
+        let configuration = Sandbox.Configuration { $0.serverVersion = .v22 }
+        #expect(try Engine(solutions, configuration: configuration).version == .v22)
     }
 
     /// With `ignoresNameCase`, names that differ only in case are the same.
     @Test func namesThatFallTogetherDoNotStart() throws {
         let solution = Solution.oneTable([.init("Name"), .init("NAME")])
         #expect(throws: Never.self) { try ModelBuilder.build([solution]) }
-        let error = #expect(throws: SolutionError.self) {
-            try Engine([solution], configuration: .init(ignoresNameCase: true))
-        }
+        let configuration = Sandbox.Configuration { $0.ignoresNameCase = true }
+        let error = #expect(throws: SolutionError.self) { try Engine([solution], configuration: configuration) }
         #expect(error?.path == "tables[0].fields[1].name")
     }
 }

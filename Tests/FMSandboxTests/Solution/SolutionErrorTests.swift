@@ -115,8 +115,9 @@ import Testing
 
     @Test func aPortThatIsTaken() async throws {
         let first = try await Sandbox.start()
+        let configuration = Sandbox.Configuration { $0.port = first.port }
         let error = await #expect(throws: Sandbox.PortError.self) {
-            try await Sandbox.start(configuration: .init(port: first.port))
+            try await Sandbox.start(configuration: configuration)
         }
         expectNoDifference(error, .init(port: first.port, reason: "another program listens on it"))
         expectNoDifference(error?.description, "port \(first.port) of 127.0.0.1: another program listens on it")

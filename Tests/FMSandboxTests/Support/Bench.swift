@@ -61,7 +61,10 @@ struct Bench: Sendable {
     ) async throws -> Bench {
         let clock = ManualClock()
         // The idle limit runs in real time: on a busy machine it must not make a test fail.
-        var configuration = Sandbox.Configuration(keepAlive: .seconds(3600), clock: clock)
+        var configuration = Sandbox.Configuration {
+            $0.keepAlive = .seconds(3600)
+            $0.clock = clock
+        }
         configure(&configuration)
         let name = solutions.first?.name ?? ""
         guard venue != .inProcess else {

@@ -36,7 +36,11 @@ final class WebhookInstallation: Sendable {
         // A busy machine may delay a test for longer than an idle connection is normally kept.
         sandbox = try await Sandbox.start(
             [.sample],
-            configuration: .init(keepAlive: .seconds(3600), odata: .webhooks(traits), clock: clock)
+            configuration: .init {
+                $0.keepAlive = .seconds(3600)
+                $0.odata = .webhooks(traits)
+                $0.clock = clock
+            }
         )
         receiver = WebhookReceiver(
             key: key,

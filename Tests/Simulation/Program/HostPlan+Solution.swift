@@ -87,7 +87,8 @@ extension HostPlan {
     }
 
     func configuration(clock: HostClock) -> Sandbox.Configuration {
-        var configuration = Sandbox.Configuration(clock: clock)
+        var configuration = Sandbox.Configuration()
+        configuration.clock = clock
         configuration.maximumSessions = maximumSessions
         configuration.keepAlive = .milliseconds(keepAlive)
         configuration.requestsPerConnection = requestsPerConnection

@@ -38,11 +38,10 @@ extension [PlannedFault] {
     var includeLies: Bool {
         contains { fault in
             guard case .request(_, let rule) = fault else { return false }
-            switch rule.fault {
-            case .lostLogout, .lateLogout, .refuseToken, .error(FileMakerError(952)), .html(401), .empty(401):
-                return true
-            default: return false
-            }
+            let lies: [Sandbox.Fault] = [
+                .lostLogout, .refuseToken, .error(FileMakerError(952)), .html(status: 401), .empty(status: 401),
+            ]
+            return rule.fault.name == "lateLogout" || lies.contains(rule.fault)
         }
     }
 }

@@ -40,7 +40,7 @@ final class Job {
             return switch row.kind {
             case .create: .create(fields)
             case .edit(let record, let modId):
-                .edit(DataAPI.RecordEdit(record, ["Note": .text(HostPlan.secret + tag)], modId: modId))
+                .edit(record, setting: ["Note": .text(HostPlan.secret + tag)], modId: modId)
             case .delete(let record): .delete(record)
             case .upsert, .upsertNew: .upsert(fields, by: .key)
             }

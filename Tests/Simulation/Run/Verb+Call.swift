@@ -165,21 +165,21 @@ extension Verb {
         case .upsert:
             return keyed.upsert(KeyedRow(marker: "u\(id)", key: "u\(id)"), by: .key).seen { _ in .nothing }
         case .batchCreate:
-            return keyedRows("b").publisher.create(in: keyed, journal: journal, options: .init(idempotencyKey: "Key"))
+            let creates = keyedRows("b").map(DataAPI.RecordWrite<KeyedRow>.create)
+            return keyed.writing(creates, journal: journal, options: .init(idempotencyKey: "Key"))
                 .eraseToAnyPublisher().seen(Seen.init)
         case .batchUpsert:
-            return keyedRows("v").publisher.upsert(in: keyed, by: .key, journal: journal).eraseToAnyPublisher().seen(
-                Seen.init
-            )
+            let upserts = keyedRows("v").map { DataAPI.RecordWrite<KeyedRow>.upsert($0, by: .key) }
+            return keyed.writing(upserts, journal: journal).eraseToAnyPublisher().seen(Seen.init)
         case .batchEdit:
-            return (0..<Verb.rows).map { DataAPI.RecordEdit(record, ["Note": .text(HostPlan.secret + "\($0)")]) }
-                .publisher.edit(in: rows).eraseToAnyPublisher().seen(Seen.init)
+            let edits = (0..<Verb.rows).map {
+                DataAPI.RecordWrite<Row>.edit(record, setting: ["Note": .text(HostPlan.secret + "\($0)")])
+            }
+            return rows.writing(edits).eraseToAnyPublisher().seen(Seen.init)
         case .commit:
-            return keyedRows("j").map(DataAPI.RecordWrite.create).publisher
-                .commit(in: keyed, by: .init("Run Job", in: database.addLayout("Jobs")), journal: journal)
-                .eraseToAnyPublisher().seen(
-                    Seen.init
-                )
+            let creates = keyedRows("j").map(DataAPI.RecordWrite<KeyedRow>.create)
+            let script = DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs"))
+            return keyed.writing(creates, committing: script, journal: journal).eraseToAnyPublisher().seen(Seen.init)
         case .live, .liveFound, .liveByScan, .liveByStamp, .liveByLog, .changes, .changesTakenUp, .observe:
             return watch(database.addLayout(HostPlan.stampedLayout).of(Row.self), step: id)
         case .hint:

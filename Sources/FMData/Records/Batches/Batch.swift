@@ -5,20 +5,22 @@ extension DataAPI {
     /// A batch of writes, each with its own result: a publisher of one `BatchRow` per row.
     ///
     /// ```swift
-    /// let batch = [Person(name: "Annie Jump Cannon"), Person(name: "Vera Rubin")].publisher.create(in: people)
+    /// let newcomers = [Person(name: "Annie Jump Cannon"), Person(name: "Vera Rubin")]
+    /// let batch = people.writing(newcomers.map { .create($0) })
     /// for try await row in batch.values {                         // one BatchRow for each row, as they are done
     ///     if let error = row.error { print("row \(row.index): \(error)") }
     /// }
     /// let made = try await batch.summary.firstValue()             // what they came to; nothing is written by asking
     /// print(made.createdCount)                                    // 2
     ///
-    /// let edits = [DataAPI.RecordEdit(2, ["City": "Lyon"]), DataAPI.RecordEdit(99_999, ["City": "Lyon"])]
-    /// let summary = try await people.writing(edits.map { .edit($0) }).summary.firstValue()
+    /// let edits = [2, 99_999].map { DataAPI.RecordWrite<Person>.edit($0, setting: ["City": "Lyon"]) }
+    /// let summary = try await people.writing(edits).summary.firstValue()
     /// print(summary.updatedCount, summary.failedCount)            // 1 1
     /// ```
     ///
-    /// Batches are made by ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)`` and by the operators
-    /// `create(in:)`, `edit(in:)`, `delete(in:)`, `upsert(in:by:)` and `commit(in:by:)` of any publisher of values.
+    /// Batches are made by ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)`` from a publisher or a
+    /// sequence of ``RecordWrite``. ``TypedLayout/writing(_:committing:journal:options:isolation:)-(Rows,_,_,_,_)``
+    /// writes the same rows in transactions.
     ///
     /// **A batch is one run, however many subscribers it has.** Nothing is sent before there is demand. A later
     /// subscriber to the rows receives them from then on; the summary always covers all rows. Rows are published as
@@ -130,9 +132,8 @@ extension DataAPI {
             in layout: TypedLayout<R>,
             journal: WriteJournal?,
             _ options: BatchOptions,
-            isolation: (any Actor)?,
-            _ operation: @escaping (TypedLayout<R>) -> BatchOperation.Maker<Upstream.Output>
-        ) {
+            isolation: (any Actor)?
+        ) where Upstream.Output == RecordWrite<R> {
             let news = BatchNews()
             let database = layout.layout.database
             // All calls are bound to the account of the moment at which the run starts. The rows publisher itself is
@@ -146,7 +147,10 @@ extension DataAPI {
                     news: news,
                     time: database.server.time,
                     random: database.server.random,
-                    makeOperation: operation(layout.bound(to: database.tenure))
+                    makeOperation: BatchOperation.ofWrite(
+                        in: layout.bound(to: database.tenure),
+                        keyField: options.idempotencyKey
+                    )
                 )
                 .eraseToAnyPublisher()
             }

@@ -47,50 +47,50 @@ extension BatchOperation {
     typealias Maker<Row> = (Row, Context) throws -> BatchOperation
 
     /// - Parameters:
-    ///   - isWhole: whether the rows are whole records, which leave out fields that a record cannot set; see
+    ///   - isWhole: whether the row is a whole record, which leaves out fields that a record cannot set; see
     ///     `WholeRecord`.
     ///   - keyField: the field that a record can be looked up by.
     ///   - script: the script to run with the write.
-    static func create<R: RecordFields, Row: Encodable>(
-        in layout: DataAPI.TypedLayout<R>,
-        isWhole: Bool = true,
+    static func create<R: RecordFields>(
+        _ row: some Encodable,
+        isWhole: Bool,
         keyField: String?,
-        script: DataAPI.ScriptQuery? = nil
-    ) -> Maker<Row> {
-        { row, context in
-            guard let keyField else {
-                return BatchOperation(
-                    task: Machine.Task(kind: .create(hasKey: false), attempt: context.attempt),
-                    key: nil,
-                    digest: try context.digest("create") { try layout.digestedMembers(of: row) },
-                    write: { _ in layout.creating(row, isWhole: isWhole, script) },
-                    lookUp: { _ in .found(.nothing) }
-                )
-            }
-            let (own, digest) = try layout.identity(of: row, by: keyField, "create", context)
-            let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
-            var attempt = context.attempt
-            // A record is found only by the key it was given, in the field that got it.
-            if own == nil, context.key == nil { attempt?.doubt = .otherKeyField }
-            if case .named(let noted) = context.field, noted.lowercased() != keyField.lowercased() {
-                attempt?.doubt = .otherKeyField
-            }
+        script: DataAPI.ScriptQuery? = nil,
+        in layout: DataAPI.TypedLayout<R>,
+        _ context: Context
+    ) throws -> BatchOperation {
+        guard let keyField else {
             return BatchOperation(
-                task: Machine.Task(kind: .create(hasKey: true), attempt: attempt),
-                key: key,
-                keyField: keyField,
-                digest: digest,
-                ownKey: own,
-                write: { _ in
-                    layout.creating(RecordWithKey(record: row, field: keyField, key: key), isWhole: isWhole, script)
-                },
-                lookUp: { _ in
-                    own == nil
-                        ? layout.lookingUp(made: key, in: keyField)
-                        : layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
-                }
+                task: Machine.Task(kind: .create(hasKey: false), attempt: context.attempt),
+                key: nil,
+                digest: try context.digest("create") { try layout.digestedMembers(of: row) },
+                write: { _ in layout.creating(row, isWhole: isWhole, script) },
+                lookUp: { _ in .found(.nothing) }
             )
         }
+        let (own, digest) = try layout.identity(of: row, by: keyField, "create", context)
+        let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
+        var attempt = context.attempt
+        // A record is found only by the key it was given, in the field that got it.
+        if own == nil, context.key == nil { attempt?.doubt = .otherKeyField }
+        if case .named(let noted) = context.field, noted.lowercased() != keyField.lowercased() {
+            attempt?.doubt = .otherKeyField
+        }
+        return BatchOperation(
+            task: Machine.Task(kind: .create(hasKey: true), attempt: attempt),
+            key: key,
+            keyField: keyField,
+            digest: digest,
+            ownKey: own,
+            write: { _ in
+                layout.creating(RecordWithKey(record: row, field: keyField, key: key), isWhole: isWhole, script)
+            },
+            lookUp: { _ in
+                own == nil
+                    ? layout.lookingUp(made: key, in: keyField)
+                    : layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
+            }
+        )
     }
 
     /// Creates one record from fields that include a key.
@@ -119,10 +119,6 @@ extension BatchOperation {
                 }
             }
         )
-    }
-
-    static func edit<R: RecordFields>(in layout: DataAPI.TypedLayout<R>) -> Maker<DataAPI.RecordEdit> {
-        { edit, context in try Self.edit(edit.recordId, edit.fields, modId: edit.modId, in: layout, context) }
     }
 
     private static func edit<R: RecordFields>(
@@ -157,56 +153,55 @@ extension BatchOperation {
         return operation
     }
 
-    static func delete<R: RecordFields, ID: DataAPI.RecordIdentifier>(
-        in layout: DataAPI.TypedLayout<R>
-    ) -> Maker<ID> {
-        { id, context in
-            let recordId = try LenientInt(id: id).recordId()
-            return BatchOperation(
-                task: Machine.Task(kind: .delete, serialKey: .record(recordId), attempt: context.attempt),
-                key: "\(recordId)",
-                digest: context.digest("delete \(recordId)") { [] },
-                write: { _ in
-                    layout.delete(recordId, isolation: nil)
-                        .map { Answered(answer: .deleted, result: .init(deleting: $0)) }
-                        .eraseToAnyPublisher()
-                },
-                lookUp: { _ in .found(.nothing) }
-            )
-        }
+    private static func delete<R: RecordFields>(
+        _ recordId: Int,
+        in layout: DataAPI.TypedLayout<R>,
+        _ context: Context
+    ) -> BatchOperation {
+        BatchOperation(
+            task: Machine.Task(kind: .delete, serialKey: .record(recordId), attempt: context.attempt),
+            key: "\(recordId)",
+            digest: context.digest("delete \(recordId)") { [] },
+            write: { _ in
+                layout.delete(recordId, isolation: nil)
+                    .map { Answered(answer: .deleted, result: .init(deleting: $0)) }
+                    .eraseToAnyPublisher()
+            },
+            lookUp: { _ in .found(.nothing) }
+        )
     }
 
-    /// - Parameter isWhole: whether the rows are whole records, which leave out fields that a record cannot set.
-    static func upsert<R: RecordFields, Row: Encodable>(
+    /// - Parameter isWhole: whether the row is a whole record, which leaves out fields that a record cannot set.
+    private static func upsert<R: RecordFields>(
+        _ row: some Encodable,
+        isWhole: Bool,
+        by keyField: String,
         in layout: DataAPI.TypedLayout<R>,
-        isWhole: Bool = true,
-        by keyField: String
-    ) -> Maker<Row> {
-        { row, context in
-            let (key, digest) = try layout.identity(of: row, by: keyField, "upsert \(keyField)", context)
-            guard let key else {
-                throw FMRest.APIError(
-                    .invalidRequest,
-                    reason: "The row has no value for \(keyField), by which its record is to be found."
-                )
-            }
-            return BatchOperation(
-                // FileMaker's finds ignore case and accents, so keys that differ only there share a serial key.
-                task: Machine.Task(kind: .upsert, serialKey: .key(key.foldedAsKey), attempt: context.attempt),
-                key: key,
-                keyField: keyField,
-                digest: digest,
-                write: { found in
-                    found.map { layout.editing($0.recordId, row, isWhole: isWhole, modId: $0.modId) }
-                        ?? layout.creating(row, isWhole: isWhole)
-                },
-                lookUp: { isSettling in
-                    isSettling
-                        ? layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
-                        : layout.lookingUp(.text(key), in: keyField) { _ in false }
-                }
+        _ context: Context
+    ) throws -> BatchOperation {
+        let (key, digest) = try layout.identity(of: row, by: keyField, "upsert \(keyField)", context)
+        guard let key else {
+            throw FMRest.APIError(
+                .invalidRequest,
+                reason: "The row has no value for \(keyField), by which its record is to be found."
             )
         }
+        return BatchOperation(
+            // FileMaker's finds ignore case and accents, so keys that differ only there share a serial key.
+            task: Machine.Task(kind: .upsert, serialKey: .key(key.foldedAsKey), attempt: context.attempt),
+            key: key,
+            keyField: keyField,
+            digest: digest,
+            write: { found in
+                found.map { layout.editing($0.recordId, row, isWhole: isWhole, modId: $0.modId) }
+                    ?? layout.creating(row, isWhole: isWhole)
+            },
+            lookUp: { isSettling in
+                isSettling
+                    ? layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
+                    : layout.lookingUp(.text(key), in: keyField) { _ in false }
+            }
+        )
     }
 
     /// Makes the operation of any write.
@@ -216,21 +211,18 @@ extension BatchOperation {
         in layout: DataAPI.TypedLayout<R>,
         keyField: String?
     ) -> Maker<DataAPI.RecordWrite<R>> {
-        func create(_ row: some Encodable, isWhole: Bool, _ context: Context) throws -> BatchOperation {
-            try Self.create(in: layout, isWhole: isWhole, keyField: keyField)(row, context)
-        }
-        func upsert(_ row: some Encodable, isWhole: Bool, by key: String, _ context: Context) throws -> BatchOperation {
-            try Self.upsert(in: layout, isWhole: isWhole, by: key)(row, context)
-        }
-        let delete: Maker<Int> = Self.delete(in: layout)
-        return { write, context in
+        { write, context in
             switch write.kind {
-            case .create(let given): try create(given.fields, isWhole: given.isWhole, context)
+            case .create(let given):
+                try create(given.fields, isWhole: given.isWhole, keyField: keyField, in: layout, context)
             case .edit(let recordId, let fields, let modId):
-                try Self.edit(recordId, fields, modId: modId, in: layout, context)
-            case .save(let draft): try Self.save(draft, in: layout, context)
-            case .delete(let recordId): try delete(recordId, context)
-            case .upsert(let given, let key): try upsert(given.fields, isWhole: given.isWhole, by: key, context)
+                try edit(recordId.recordId(), fields, modId: modId, in: layout, context)
+            case .save(let draft):
+                try save(draft, in: layout, context)
+            case .delete(let recordId):
+                try delete(recordId.recordId(), in: layout, context)
+            case .upsert(let given, let key):
+                try upsert(given.fields, isWhole: given.isWhole, by: key, in: layout, context)
             }
         }
     }

@@ -63,9 +63,7 @@ extension DataAPI.FoundSet {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch {
-        writing(expected, dryRun, options, isolation) {
-            .edit(DataAPI.RecordEdit($0.recordId, fields, modId: $0.modId))
-        }
+        writing(expected, dryRun, options, isolation) { .edit($0.recordId, setting: fields, modId: $0.modId) }
     }
 
     /// Changes the fields that are set in `changes`, in all the records.
@@ -82,7 +80,7 @@ extension DataAPI.FoundSet {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Changes.Record == R {
-        writing(expected, dryRun, options, isolation) { .edit($0.recordId, changes, modId: $0.modId) }
+        writing(expected, dryRun, options, isolation) { .edit($0.recordId, setting: changes, modId: $0.modId) }
     }
 
     private func writing(
@@ -107,13 +105,7 @@ extension DataAPI.FoundSet {
                 isolation: isolation
             )
         }
-        return DataAPI.Batch(
-            of: versions(expected).map(write),
-            in: layout,
-            journal: nil,
-            options,
-            isolation: isolation
-        ) { BatchOperation.ofWrite(in: $0, keyField: nil) }
+        return DataAPI.Batch(of: versions(expected).map(write), in: layout, journal: nil, options, isolation: isolation)
     }
 
     /// The records as they are found, published once all of them are known and their number is as expected.

@@ -1,16 +1,15 @@
 public import OpenCombine
 
 extension DataAPI.TypedLayout {
-    /// Carries out many writes and notes them in a journal, so that a killed program can resume them.
+    /// Carries out many writes, each with its own result.
     ///
-    ///     let rows = people.map { DataAPI.RecordWrite.create(Person($0)) }.publisher
+    ///     people.writing(newcomers.publisher.map { .create($0) })
+    ///     people.writing(people.all().map { .edit($0.recordId, setting: ["Seen": 1], modId: $0.modId) })
+    ///     people.writing(rows, journal: .file(url), options: .init(idempotencyKey: "UUID"))
     ///
-    ///     try await people.writing(rows, journal: .file(url), options: .init(idempotencyKey: "UUID"))
-    ///         .summary.firstValue()
-    ///
-    /// Publishes one ``DataAPI/BatchRow`` per write. To resume, make the same call with the same journal and the same
-    /// rows in the same order: ``DataAPI/WriteJournal`` says what happens to each row. See ``DataAPI/Batch`` for
-    /// everything else.
+    /// Publishes one ``DataAPI/BatchRow`` per write. With a journal, a killed program can resume the writes: make the
+    /// same call with the same journal and the same rows in the same order. ``DataAPI/WriteJournal`` says what happens
+    /// to each row; see ``DataAPI/Batch`` for everything else.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     /// - Parameters:
@@ -27,18 +26,13 @@ extension DataAPI.TypedLayout {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Rows.Output == DataAPI.RecordWrite<R> {
-        DataAPI.Batch(
-            of: rows,
-            in: self,
-            journal: journal,
-            options,
-            isolation: isolation
-        ) { BatchOperation.ofWrite(in: $0, keyField: options.idempotencyKey) }
+        DataAPI.Batch(of: rows, in: self, journal: journal, options, isolation: isolation)
     }
 
-    /// Carries out many writes and notes them in a journal, so that a killed program can resume them.
+    /// Carries out many writes, each with its own result.
     ///
-    ///     people.writing([.create(ada), .edit(17, ["City": "London"]), .delete(18)], journal: .file(url))
+    ///     people.writing([.create(ada), .edit(17, setting: ["City": "London"]), .delete(18)])
+    ///     people.writing(contacts.map { .upsert($0, by: .email) }, journal: .file(url))
     ///
     /// The same as with a publisher of writes.
     ///

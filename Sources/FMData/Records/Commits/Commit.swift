@@ -252,11 +252,6 @@ struct Commit<R: RecordFields> {
         } catch {
             return .of(payload.all(.failed(FMRest.APIError(wrapping: error, otherwise: .encoding))))
         }
-        let create: BatchOperation.Maker<FieldData> = BatchOperation.create(
-            in: jobs,
-            keyField: script.keyField,
-            script: DataAPI.ScriptQuery(script: script.name)
-        )
         let attempt = job.isOpen ? journal.map { BatchStateMachine.OpenAttempt(isOverAt: $0.isOverAt) } : nil
         let making = BatchPublisher(
             upstream: Just([script.payloadField: .text(text)] as FieldData),
@@ -271,7 +266,15 @@ struct Commit<R: RecordFields> {
             time: server.time,
             random: server.random,
             makeOperation: { fields, _ in
-                try create(fields, BatchOperation.Context(attempt: attempt, key: job.key)).mayLoseItsWindow
+                try BatchOperation.create(
+                    fields,
+                    isWhole: true,
+                    keyField: script.keyField,
+                    script: DataAPI.ScriptQuery(script: script.name),
+                    in: jobs,
+                    BatchOperation.Context(attempt: attempt, key: job.key)
+                )
+                .mayLoseItsWindow
             }
         )
         return
@@ -351,7 +354,7 @@ extension DataAPI.RecordWrite {
     fileprivate var key: String? {
         switch kind {
         case .create, .upsert: nil
-        case .edit(let recordId, _, _), .delete(let recordId): "\(recordId)"
+        case .edit(let recordId, _, _), .delete(let recordId): recordId.number.map(String.init)
         case .save(let draft): "\(draft.recordId)"
         }
     }

@@ -32,7 +32,7 @@ extension CommitPayload.Row {
         case .edit(let recordId, let fields, let modId):
             self.init(
                 op: .edit,
-                id: "\(recordId)",
+                id: "\(try recordId.recordId())",
                 mod: modId.map { "\($0)" },
                 fields: try layout.wireFields(of: fields)
             )
@@ -44,7 +44,7 @@ extension CommitPayload.Row {
                 fields: try DataAPI.RecordWrite.Kind.changes(of: draft, layout.layout.encoder)
             )
         case .delete(let recordId):
-            self.init(op: .delete, id: "\(recordId)")
+            self.init(op: .delete, id: "\(try recordId.recordId())")
         case .upsert:
             throw FMRest.APIError(
                 .invalidRequest,

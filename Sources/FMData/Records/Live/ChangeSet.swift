@@ -50,17 +50,24 @@ extension DataAPI {
         }
     }
 
-    /// Why a record is no longer among a query's.
-    public enum RemovalReason: Hashable, Sendable {
+    /// Why a record is no longer among a query's. More may be added: a `switch` over it needs a `default`.
+    public struct RemovalReason: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the reason.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
         /// It was deleted from the table.
-        case deleted
+        public static let deleted = RemovalReason("deleted")
         /// It still exists, but does not match the query any more.
-        case left
+        public static let left = RemovalReason("left")
         /// Either of these: many records were removed at once, and they were not asked for one by one.
-        case unknown
+        public static let unknown = RemovalReason("unknown")
         /// It still exists, but cannot be decoded any more: ``ChangeSet/unreadable`` has the reason. A program that
         /// keeps a copy may keep its version.
-        case unreadable
+        public static let unreadable = RemovalReason("unreadable")
     }
 }
 

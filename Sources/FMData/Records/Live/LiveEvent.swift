@@ -16,16 +16,23 @@ extension DataAPI {
         case reset(ResetReason)
     }
 
-    /// Why a copy of records is no longer valid.
-    public enum ResetReason: Hashable, Sendable {
+    /// Why a copy of records is no longer valid. More may be added: a `switch` over it needs a `default`.
+    public struct ResetReason: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the reason.
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
         /// The host's records are older than those of the copy, or their ids belong to other records: a backup was
         /// restored, or another file has the name.
-        case otherFile
+        public static let otherFile = ResetReason("otherFile")
         /// The cursor or mark belongs to another query, or to another server, database or layout.
-        case otherQuery
+        public static let otherQuery = ResetReason("otherQuery")
         /// The database was switched to another account (``DataAPI/Database/replaceCredentials(_:dataSources:)``),
         /// which sees other records. This event comes at once, the records with that account's first poll.
-        case otherAccount
+        public static let otherAccount = ResetReason("otherAccount")
     }
 }
 

@@ -88,7 +88,7 @@ extension DataAPI {
         let way: Way
 
         /// Needs nothing in the file. Up to 500 records are read again in each poll, as by ``reread``; of more, the ids
-        /// and modIds are compared, as by ``scan(_:key:)-(String,String?)``, through the query's own layout.
+        /// and modIds are compared, as by ``scan(_:key:)-(_,String?)``, through the query's own layout.
         /// ``Freshness/watch`` shows which one was used. For large tables, name a layout with few fields, or a
         /// timestamp field: neither is ever guessed.
         public static let automatic = LiveWatch(way: .automatic)
@@ -106,17 +106,12 @@ extension DataAPI {
         /// - Parameters:
         ///   - layout: the layout with few fields.
         ///   - key: a field with unique values, on that layout and on the query's. The default is none.
-        public static func scan(_ layout: String, key: String? = nil) -> LiveWatch {
-            LiveWatch(way: .scan(layout: layout, key: key))
-        }
-
-        /// ``scan(_:key:)-(String,String?)``, by a layout key.
         public static func scan(_ layout: some LayoutKey, key: String? = nil) -> LiveWatch {
-            scan(layout.layoutName, key: key)
+            LiveWatch(way: .scan(layout: layout.layoutName, key: key))
         }
 
-        /// ``scan(_:key:)-(String,String?)``, with the key given by its coding key.
-        public static func scan(_ layout: String, key: some CodingKey) -> LiveWatch {
+        /// ``scan(_:key:)-(_,String?)``, with the key given by its coding key.
+        public static func scan(_ layout: some LayoutKey, key: some CodingKey) -> LiveWatch {
             scan(layout, key: key.stringValue)
         }
 

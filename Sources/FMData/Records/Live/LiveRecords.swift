@@ -25,7 +25,7 @@ extension DataAPI {
         @PublishedState public var records: [LiveRecord<R>] = []
 
         /// What the query is doing.
-        @PublishedState public var status: LiveStatus = .idle
+        @PublishedState public var status = LiveStatus(.idle)
 
         /// The error with which the query has failed; `nil` until then.
         @PublishedState public var error: FMRest.APIError?

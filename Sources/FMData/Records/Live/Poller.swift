@@ -54,7 +54,7 @@ class Poller: LiveObserver, @unchecked Sendable {
     init(
         _ options: DataAPI.LiveOptions,
         of layout: DataAPI.Layout,
-        _ status: CurrentValueSubject<DataAPI.LiveStatus, Never> = CurrentValueSubject(.idle)
+        _ status: CurrentValueSubject<DataAPI.LiveStatus, Never> = CurrentValueSubject(.init(.idle))
     ) {
         statusSubject = status
         database = layout.database
@@ -389,24 +389,27 @@ class Poller: LiveObserver, @unchecked Sendable {
     // MARK: Status
 
     private final func lockedStatus() -> DataAPI.LiveStatus {
-        switch machine.phase {
-        case .idle: .idle
-        case .queued: .throttled
+        typealias Status = DataAPI.LiveStatus
+        return switch machine.phase {
+        case .idle: Status(.idle)
+        case .queued: Status(.throttled)
         case .looking, .confirming:
-            .looking(
+            Status(
+                .polling,
                 since: server.time.date(running?.began ?? server.time.now()),
-                awaiting: machine.awaitsAnswerUntil == nil ? .session : .answer,
-                until: machine.awaitsAnswerUntil.map(server.time.date)
+                until: machine.awaitsAnswerUntil.map(server.time.date),
+                awaited: machine.awaitsAnswerUntil == nil ? .session : .answer
             )
-        case .waiting(let until): .waiting(until: server.time.date(until))
-        case .paused: .paused
+        case .waiting(let until): Status(.waiting, until: server.time.date(until))
+        case .paused: Status(.paused)
         case .failing(let until):
-            .failing(
-                lockedFailure,
+            Status(
+                .failing,
                 since: server.time.date(machine.failingSince ?? until),
-                until: server.time.date(until)
+                until: server.time.date(until),
+                error: lockedFailure
             )
-        case .ended: .ended(lockedFailure)
+        case .ended: Status(.ended, error: lockedFailure)
         }
     }
 

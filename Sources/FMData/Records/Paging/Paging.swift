@@ -13,12 +13,12 @@ extension DataAPI {
     /// | ``offset`` | nothing | comes, or ``PageDrift`` reports that places moved | one find a page |
     /// | ``stable(by:)`` | a key: unique, never empty, never changed | comes exactly once | one find and sort a page |
     /// | ``windows(serial:)`` | a whole number, else the same | comes exactly once | one find a page, no sort |
-    /// | ``ids(by:on:)-(_,String?)`` | a key as `stable` | comes exactly once | one find a page, one per 50 records |
+    /// | ``ids(by:on:)`` | a key as `stable` | comes exactly once | one find a page, one per 50 records |
     ///
     /// With ``stable(by:)`` the host sorts the records that are left when the key is a number, and all records when it
     /// is a text.
     ///
-    /// With ``offset`` and ``ids(by:on:)-(_,String?)`` the records come in the order of the found set; with
+    /// With ``offset`` and ``ids(by:on:)`` the records come in the order of the found set; with
     /// ``stable(by:)`` in the order of the key; with ``windows(serial:)`` in the order of the serial number from window
     /// to window, and in the order of creation within a window. ``stable(by:)`` and ``windows(serial:)`` reject a found
     /// set that is sorted.
@@ -89,13 +89,8 @@ extension DataAPI {
         ///   - key: a field that is unique, never empty and never changed. Any text will do.
         ///   - layout: a layout of the same table that shows the key and little else, to read the ids. With `nil`, the
         ///     default, they are read through the layout of the records, so that its fields are read twice.
-        public static func ids(by key: R.CodingKeys, on layout: String? = nil) -> Paging<R> {
-            Paging(kind: .ids(key: key.stringValue, skinny: layout))
-        }
-
-        /// Reads all ids first, then the records by their keys, with the layout named by a key.
-        public static func ids(by key: R.CodingKeys, on layout: some LayoutKey) -> Paging<R> {
-            ids(by: key, on: layout.layoutName)
+        public static func ids(by key: R.CodingKeys, on layout: (any LayoutKey)? = nil) -> Paging<R> {
+            Paging(kind: .ids(key: key.stringValue, skinny: layout?.layoutName))
         }
     }
 }

@@ -163,8 +163,12 @@ extension DataAPI.RecordWrite {
 
     /// Changes these fields; with a modId, only if the record still has it.
     @_disfavoredOverload
-    public static func edit(_ recordId: Int, _ fields: DataAPI.FieldAssignments<R>, modId: Int? = nil) -> Self {
-        edit(recordId, fields, modId: modId)
+    public static func edit(
+        _ recordId: some DataAPI.RecordIdentifier,
+        setting fields: DataAPI.FieldAssignments<R>,
+        modId: Int? = nil
+    ) -> Self {
+        edit(recordId, setting: fields, modId: modId)
     }
 
     /// Writes these fields to the record with the same key, or creates one if there is none. The key has to be one of

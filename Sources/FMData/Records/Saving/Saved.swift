@@ -22,7 +22,7 @@ extension DataAPI {
         public var newPortalRecordInfo: [CreatedPortalRecordInfo] = []
         /// The results of the scripts that ran with the write; `nil` when none ran.
         public var scriptResponse: ScriptResponse?
-        /// The messages of the host's answer to the write; see ``MessageCarrying``. Empty when nothing was sent, or the
+        /// The messages of the host's answer to the write; see ``DataAPI/Message``. Empty when nothing was sent, or the
         /// answer was lost.
         public var messages: [Message] = []
         /// Why the record could not be read again. It is saved all the same.

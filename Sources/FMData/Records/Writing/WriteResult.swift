@@ -40,7 +40,7 @@ extension DataAPI {
         public var wasThere: Bool?
         /// Why the write failed, or why its outcome is unknown.
         public var error: FMRest.APIError?
-        /// The messages of the host's answer; see ``MessageCarrying``. Empty for a write whose answer was lost.
+        /// The messages of the host's answer; see ``DataAPI/Message``. Empty for a write whose answer was lost.
         public var messages: [Message] = []
         /// The results of the scripts that ran with the write; `nil` when none ran, and for a write whose answer was
         /// lost.

@@ -22,7 +22,7 @@ extension ModelBuilder {
         var opened: (Place, [StepModel])?
         for (number, step) in steps.enumerated() {
             let place = place[key, number]
-            switch step {
+            switch step.kind {
             case .openTransaction:
                 guard opened == nil else { throw failure(place, "a transaction in a transaction of the same script") }
                 opened = (place, models)
@@ -40,7 +40,7 @@ extension ModelBuilder {
     }
 
     private func step(_ step: Solution.Step, _ place: Place) throws -> StepModel {
-        switch step {
+        switch step.kind {
         case .set(let target, let value): return .set(target, try formula(value, place["to"]))
         case .setFieldByName(let name, let value):
             return .setByName(try formula(name, place["setFieldByName"]), try formula(value, place["to"]))

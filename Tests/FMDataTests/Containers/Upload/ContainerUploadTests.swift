@@ -62,7 +62,10 @@ import Testing
     private static func configurations() -> [Sandbox.Configuration] {
         [false, true].flatMap { tls in
             [Sandbox.ContainerStreaming.authenticated, .open].map { streaming in
-                Sandbox.Configuration(tls: tls, containerStreaming: streaming)
+                Sandbox.Configuration {
+                    $0.tls = tls
+                    $0.containerStreaming = streaming
+                }
             }
         }
     }

@@ -35,7 +35,7 @@ import Testing
         try await Self.run { people, sandbox in
             let input = Input()
             let subscriber = Subscriber(initialDemand: .none)
-            input.rows(10).create(in: people, isolation: nil).subscribe(subscriber)
+            people.writing(input.rows(10).map { .create($0) }, isolation: nil).subscribe(subscriber)
             await settled { sandbox.counters.totalRequests }
             expectNoDifference(sandbox.counters.totalRequests, 0)
             expectNoDifference(input.asked.value, 0)
@@ -48,7 +48,7 @@ import Testing
         try await Self.run { people, sandbox in
             let input = Input()
             let subscriber = Subscriber(initialDemand: .max(1))
-            input.rows(1_000).create(in: people, isolation: nil).subscribe(subscriber)
+            people.writing(input.rows(1_000).map { .create($0) }, isolation: nil).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
             // The batch uses two sessions, so two rows are under way besides the one that was asked for.
             await until { sandbox.people.count >= 3 }
@@ -66,7 +66,7 @@ import Testing
 
     @Test func itIsOneRunHoweverManyLookAtIt() async throws {
         try await Self.run { people, sandbox in
-            let batch = Member.numbered(0..<30).publisher.create(in: people, isolation: nil)
+            let batch = people.writing(Member.numbered(0..<30).map { .create($0) }, isolation: nil)
             let rows = [Subscriber(initialDemand: .none), Subscriber(initialDemand: .none)]
             let progress = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
             for subscriber in rows { batch.subscribe(subscriber) }
@@ -99,7 +99,7 @@ import Testing
 
     @Test func aLookThatGoesLeavesTheRunToTheOthers() async throws {
         try await Self.run { people, sandbox in
-            let batch = Member.numbered(0..<100).publisher.create(in: people, isolation: nil)
+            let batch = people.writing(Member.numbered(0..<100).map { .create($0) }, isolation: nil)
             let rows = Subscriber(initialDemand: .max(1))
             batch.subscribe(rows)
             let summary = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
@@ -114,7 +114,7 @@ import Testing
 
     @Test func aRunThatNobodyLooksAtAnyMoreIsOver() async throws {
         try await Self.run { people, _ in
-            let batch = Member.numbered(0..<100).publisher.create(in: people, isolation: nil)
+            let batch = people.writing(Member.numbered(0..<100).map { .create($0) }, isolation: nil)
             let rows = Subscriber(initialDemand: .max(1))
             batch.subscribe(rows)
             await rows.valueCount(atLeast: 1)
@@ -127,7 +127,7 @@ import Testing
 
     @Test func anEndWithoutRowsComesWithDemand() async throws {
         try await Self.run { people, _ in
-            let rows = try await [Member]().publisher.create(in: people).outcome().get()
+            let rows = try await people.writing([Member]().map { .create($0) }).outcome().get()
             expectNoDifference(rows.count, 0)
         }
     }
@@ -135,7 +135,7 @@ import Testing
     @Test func demandFromInsideAValueIsHonoured() async throws {
         try await Self.run { people, sandbox in
             let subscriber = Subscriber(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
-            Member.numbered(0..<50).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+            people.writing(Member.numbered(0..<50).map { .create($0) }, isolation: nil).subscribe(subscriber)
             await subscriber.completion()
             expectNoDifference(subscriber.values.map(\.index).sorted(), Array(0..<50))
         }
@@ -146,7 +146,7 @@ import Testing
             sandbox.inject(.holdAnswer, on: .createRecord, count: nil)
             let input = Input()
             let subscriber = Subscriber()
-            input.rows(10_000).create(in: people, isolation: nil).subscribe(subscriber)
+            people.writing(input.rows(10_000).map { .create($0) }, isolation: nil).subscribe(subscriber)
             await sandbox.untilAnswersHeld(2)
             subscriber.cancel()
             sandbox.clearFaults()
@@ -162,7 +162,7 @@ import Testing
         try await Self.run { people, sandbox in
             sandbox.inject(.error(.init(301)), on: .createRecord, count: nil)
             let subscriber = Subscriber()
-            Member.numbered(0..<1).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+            people.writing(Member.numbered(0..<1).map { .create($0) }, isolation: nil).subscribe(subscriber)
             await until { sandbox.counters.requests[.createRecord] ?? 0 > 0 }
             subscriber.cancel()
             await settled { sandbox.counters.totalRequests }
@@ -179,7 +179,7 @@ import Testing
                 if case .value = event { batch.value?.cancel() }
             })
             batch.change { $0 = subscriber }
-            Member.numbered(0..<100).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+            people.writing(Member.numbered(0..<100).map { .create($0) }, isolation: nil).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
             await settled { subscriber.history.count }
             expectNoDifference(subscriber.values.count, 1)
@@ -199,9 +199,10 @@ import Testing
                     let held = Witness()
                     witness = held
                     subscriber = Subscriber(initialDemand: .max(1))
-                    Member.numbered(0..<3).publisher.map { member in withExtendedLifetime(held) { member } }
-                        .create(in: people, isolation: nil)
-                        .subscribe(subscriber)
+                    let rows = Member.numbered(0..<3).publisher.map { member in
+                        withExtendedLifetime(held) { DataAPI.RecordWrite.create(member) }
+                    }
+                    people.writing(rows, isolation: nil).subscribe(subscriber)
                 }
                 await subscriber.valueCount(atLeast: 1)
                 if cancels {
@@ -219,7 +220,7 @@ import Testing
         try await Self.run { people, sandbox in
             for _ in 0..<20 {
                 let subscriber = Subscriber(initialDemand: .none)
-                Member.numbered(0..<20).publisher.create(in: people, isolation: nil).subscribe(subscriber)
+                people.writing(Member.numbered(0..<20).map { .create($0) }, isolation: nil).subscribe(subscriber)
                 race(rounds: 1, { subscriber.request(.max(5)) }, { subscriber.cancel() })
                 let count = subscriber.values.count
                 #expect(count <= 5)
@@ -232,7 +233,7 @@ import Testing
         _ subscriber: Subscriber,
         to people: DataAPI.TypedLayout<Member>
     ) {
-        Member.numbered(0..<3).publisher.create(in: people).subscribe(subscriber)
+        people.writing(Member.numbered(0..<3).map { .create($0) }).subscribe(subscriber)
     }
 
     @Test func valuesArriveOnTheActorInWhoseCodeItIsWritten() async throws {

@@ -9,6 +9,8 @@ import Testing
 
 /// Batches against the sandbox: what is published, and what the table contains afterwards.
 @Suite(.timeLimit(.minutes(15))) struct BatchTests {
+    private typealias Write = DataAPI.RecordWrite<Member>
+
     private static func run(
         count: Int = 0,
         sessions: Int = 4,
@@ -35,7 +37,7 @@ import Testing
 
     @Test func createsEditsAndDeletes() async throws {
         try await Self.run { people, sandbox in
-            let made = try await Self.rows(of: Member.numbered(0..<50).publisher.create(in: people))
+            let made = try await Self.rows(of: people.writing(Member.numbered(0..<50).map { .create($0) }))
             expectNoDifference(made.map(\.short), (0..<50).map { "\($0) created" })
             let ids = made.compactMap(\.recordId)
             expectNoDifference(Set(ids).count, 50)
@@ -44,15 +46,15 @@ import Testing
                 Member.numbered(0..<50).map(\.name).sorted()
             )
 
-            let edits = ids.map { DataAPI.RecordEdit($0, ["City": "London"], modId: 0) }
-            let edited = try await Self.rows(of: edits.publisher.edit(in: people))
+            let edits = ids.map { Write.edit($0, setting: ["City": "London"], modId: 0) }
+            let edited = try await Self.rows(of: people.writing(edits))
             expectNoDifference(edited.map(\.recordId), ids)
             expectNoDifference(edited.map(\.key), ids.map { "\($0)" })
             expectNoDifference(Set(sandbox.people.map { $0.values["City"] }), ["London"])
             expectNoDifference(Set(sandbox.people.map(\.modId)), [1])
 
             let texts = ids.map { "\($0)" } + ["x", "99999"]
-            let deleted = try await Self.rows(of: texts.publisher.delete(in: people))
+            let deleted = try await Self.rows(of: people.writing(texts.map { .delete($0) }))
             expectNoDifference(
                 deleted.map(\.short),
                 (0..<50).map { "\($0) deleted" } + ["50 failed invalidRequest", "51 deleted, was gone"]
@@ -67,7 +69,7 @@ import Testing
                 Member(name: "Ada", uuid: "u1"), Member(name: "Ben", uuid: "u9"), Member(name: "Cy", uuid: "U1"),
                 Member(name: "Di", uuid: ""), Member(name: "Ed"),
             ]
-            let done = try await Self.rows(of: rows.publisher.upsert(in: people, by: .uuid))
+            let done = try await Self.rows(of: people.writing(rows.map { .upsert($0, by: .uuid) }))
             expectNoDifference(
                 done.map(\.short),
                 ["0 edited", "1 created", "2 failed 504", "3 failed invalidRequest", "4 failed invalidRequest"]
@@ -82,7 +84,7 @@ import Testing
     @Test func aSummaryIsOneValue() async throws {
         try await Self.run { people, _ in
             let rows = Member.numbered(0..<20) + [Member(name: "")]
-            let summary = try await rows.publisher.create(in: people).summary.firstValue()
+            let summary = try await people.writing(rows.map { .create($0) }).summary.firstValue()
             expectNoDifference(summary.createdCount, 20)
             expectNoDifference(summary.problems.map(\.index), [20])
             expectNoDifference(summary.problems.map(\.cause.fileMakerCode), [509])
@@ -93,10 +95,10 @@ import Testing
 
     @Test func asManySessionsAsAreAllowedAndOneForOthers() async throws {
         try await Self.run(sessions: 3) { people, sandbox in
-            _ = try await Self.rows(of: Member.numbered(0..<40).publisher.create(in: people))
+            _ = try await Self.rows(of: people.writing(Member.numbered(0..<40).map { .create($0) }))
             #expect(sandbox.counters.mostConcurrentRequests <= 2)
             let eager = DataAPI.BatchOptions(concurrency: 50)
-            _ = try await Self.rows(of: Member.numbered(0..<40).publisher.create(in: people, options: eager))
+            _ = try await Self.rows(of: people.writing(Member.numbered(0..<40).map { .create($0) }, options: eager))
             #expect(sandbox.counters.mostConcurrentRequests <= 3)
         }
     }
@@ -105,7 +107,7 @@ import Testing
         try await Self.run { people, sandbox in
             sandbox.inject(.error(.init(301)), on: .createRecord, skipping: 1, count: 2)
             let options = DataAPI.BatchOptions(order: .input)
-            let rows = try await Member.numbered(0..<20).publisher.create(in: people, options: options)
+            let rows = try await people.writing(Member.numbered(0..<20).map { .create($0) }, options: options)
                 .outcome().get()
             expectNoDifference(rows.map(\.short), (0..<20).map { "\($0) created" })
         }
@@ -114,7 +116,7 @@ import Testing
     @Test func inOneSessionOfItsOwn() async throws {
         try await Self.run { people, sandbox in
             let made = try await people.layout.database.withSessionPublisher { pinned in
-                Member.numbered(0..<10).publisher.create(in: pinned.layout(Member.self), isolation: nil).summary
+                pinned.layout(Member.self).writing(Member.numbered(0..<10).map { .create($0) }, isolation: nil).summary
             }.firstValue()
             expectNoDifference(made.createdCount, 10)
             expectNoDifference(sandbox.counters.logins, 1)
@@ -126,8 +128,8 @@ import Testing
     @Test func aLockedRecordFailsAloneAfterItsPatience() async throws {
         try await Self.run(count: 10) { people, sandbox in
             try sandbox.setLocked(true, person: 4)
-            let edits = (1...10).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
-            let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: Self.hasty))
+            let edits = (1...10).map { Write.edit($0, setting: ["City": "Bath"]) }
+            let rows = try await Self.rows(of: people.writing(edits, options: Self.hasty))
             expectNoDifference(rows.map(\.short), (0..<10).map { $0 == 3 ? "3 failed 301" : "\($0) edited" })
             // The locked record was tried once more, at the end of the retry timeout.
             expectNoDifference(sandbox.counters.requests[.editRecord], 11)
@@ -138,10 +140,10 @@ import Testing
         try await Self.run(count: 2) { people, sandbox in
             try sandbox.setLocked(true, person: 1)
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
-            let edits = (1...2).map { DataAPI.RecordEdit($0, ["City": "Bath"]) }
+            let edits = (1...2).map { Write.edit($0, setting: ["City": "Bath"]) }
             // Longer than the busiest machine takes to resume this test.
             let options = DataAPI.BatchOptions(retryTimeout: .seconds(3_600))
-            edits.publisher.edit(in: people, options: options).subscribe(subscriber)
+            people.writing(edits, options: options).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 1)
             try sandbox.setLocked(false, person: 1)
             await subscriber.completion()
@@ -152,11 +154,13 @@ import Testing
     @Test func aConflictIsNotOverwritten() async throws {
         try await Self.run(count: 2) { people, sandbox in
             let edits = [
-                DataAPI.RecordEdit(1, ["City": "Bath"], modId: 0), DataAPI.RecordEdit(1, ["City": "Hull"], modId: 0),
-                DataAPI.RecordEdit(2, ["City": "York"]), DataAPI.RecordEdit(2, ["City": "Deal"]),
-                DataAPI.RecordEdit(3, ["City": "Rye"]),
+                Write.edit(1, setting: ["City": "Bath"], modId: 0),
+                Write.edit(1, setting: ["City": "Hull"], modId: 0),
+                Write.edit(2, setting: ["City": "York"]),
+                Write.edit(2, setting: ["City": "Deal"]),
+                Write.edit(3, setting: ["City": "Rye"]),
             ]
-            let rows = try await Self.rows(of: edits.publisher.edit(in: people))
+            let rows = try await Self.rows(of: people.writing(edits))
             expectNoDifference(
                 rows.map(\.short),
                 ["0 edited", "1 failed 306", "2 edited", "3 edited", "4 failed 101"]
@@ -169,7 +173,7 @@ import Testing
         try await Self.run { people, sandbox in
             let other = people.layout.database.addLayout("Poeple").of(Member.self)
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
-            Member.numbered(0..<10_000).publisher.create(in: other).subscribe(subscriber)
+            other.writing(Member.numbered(0..<10_000).map { .create($0) }).subscribe(subscriber)
             guard case .failure(let error) = await subscriber.completion() else {
                 Issue.record("it fails")
                 return
@@ -182,7 +186,7 @@ import Testing
 
     @Test func credentialsThatAreRefusedEndTheBatch() async throws {
         try await Hosted.run(.people(), credentials: .init(user: "admin", password: "wrong")) { database, sandbox in
-            let summary = try await Member.numbered(0..<1_000).publisher.create(in: database.layout(Member.self))
+            let summary = try await database.layout(Member.self).writing(Member.numbered(0..<1_000).map { .create($0) })
                 .summary.firstValue()
             expectNoDifference(summary.stop?.fileMakerCode, 212)
             expectNoDifference(sandbox.counters.failedLogins, 1)
@@ -196,8 +200,10 @@ import Testing
     @Test(arguments: [1, nil]) func aFieldThatIsMissingInAllRowsEndsTheBatch(concurrency: Int?) async throws {
         try await Self.run { people, sandbox in
             let rows = (0..<500).map { ["Name": "A", "Nmae": FieldValue("\($0)")] as FieldData }
-            let summary = try await rows.publisher
-                .create(in: people.layout.of(FieldData.self), options: .init(concurrency: concurrency)).summary
+            let summary = try await people.layout.of(FieldData.self).writing(
+                rows.map { .create($0) },
+                options: .init(concurrency: concurrency)
+            ).summary
                 .firstValue()
             expectNoDifference(summary.stop?.fileMakerCode, 102)
             expectNoDifference(summary.stop?.fields, ["Nmae"])
@@ -213,7 +219,7 @@ import Testing
         try await Self.run { people, sandbox in
             let rows = Member.numbered(0..<10) + (0..<1_000).map { _ in Member(name: "") }
             let options = DataAPI.BatchOptions(onFailure: .stop(after: 3))
-            let summary = try await rows.publisher.create(in: people, options: options).summary.firstValue()
+            let summary = try await people.writing(rows.map { .create($0) }, options: options).summary.firstValue()
             expectNoDifference(summary.createdCount, 10)
             expectNoDifference(summary.stop?.fileMakerCode, 509)
             #expect((3...6).contains(summary.failedCount))
@@ -226,7 +232,7 @@ import Testing
         try await Self.run { people, sandbox in
             let rows = Member.numbered(0..<5).publisher.setFailureType(to: Unreadable.self)
                 .append(Fail(error: Unreadable()))
-            let summary = try await rows.create(in: people).summary.firstValue()
+            let summary = try await people.writing(rows.map { .create($0) }).summary.firstValue()
             expectNoDifference(summary.createdCount, 5)
             expectNoDifference(summary.stop?.text, "encoding: Unreadable")
         }
@@ -237,7 +243,7 @@ import Testing
     @Test func aCreateWithoutAKeyWhoseAnswerIsLostStaysUnknown() async throws {
         try await Self.run { people, sandbox in
             sandbox.inject(.resetAfterExecution, on: .createRecord)
-            let rows = try await Self.rows(of: Member.numbered(0..<1).publisher.create(in: people))
+            let rows = try await Self.rows(of: people.writing(Member.numbered(0..<1).map { .create($0) }))
             expectNoDifference(rows.map(\.short), ["0 unknown"])
             expectNoDifference(rows[0].error?.outcomeIsUnknown, true)
             expectNoDifference(sandbox.people.count, 1)
@@ -250,7 +256,9 @@ import Testing
             var options = Self.hasty
             options.retryTimeout = .seconds(60)
             sandbox.inject(fault, on: .createRecord, skipping: 3, count: 4)
-            let rows = try await Self.rows(of: Member.numbered(0..<30).publisher.create(in: people, options: options))
+            let rows = try await Self.rows(
+                of: people.writing(Member.numbered(0..<30).map { .create($0) }, options: options)
+            )
             expectNoDifference(rows.map(\.short), (0..<30).map { "\($0) created" })
             expectNoDifference(sandbox.people.count, 30)
             expectNoDifference(Set(sandbox.people.map { $0.values["UUID"] }).count, 30)
@@ -264,7 +272,7 @@ import Testing
         try await Self.run { people, sandbox in
             sandbox.inject(.resetAfterExecution, on: .createRecord)
             let rows = [Member(name: "A", uuid: "mine"), Member(name: "B", uuid: "")]
-            let made = try await Self.rows(of: rows.publisher.create(in: people, options: Self.hasty))
+            let made = try await Self.rows(of: people.writing(rows.map { .create($0) }, options: Self.hasty))
             expectNoDifference(made.map(\.short), ["0 created", "1 created"])
             expectNoDifference(made[0].key, "mine")
             expectNoDifference(sandbox.people.count, 2)
@@ -278,8 +286,10 @@ import Testing
             var options = Self.hasty
             options.retryTimeout = .seconds(60)
             sandbox.inject(fault, on: .editRecord, skipping: 2, count: 3)
-            let edits = (1...20).map { DataAPI.RecordEdit($0, ["City": "Bath", "Age": 36], modId: 0) }
-            let rows = try await Self.rows(of: edits.publisher.edit(in: people, options: options))
+            let edits = (1...20).map {
+                Write.edit($0, setting: ["City": "Bath", "Age": 36], modId: 0)
+            }
+            let rows = try await Self.rows(of: people.writing(edits, options: options))
             expectNoDifference(rows.map(\.short), (0..<20).map { "\($0) edited" })
             // No edit was made twice.
             expectNoDifference(Set(sandbox.people.map(\.modId)), [1])
@@ -289,14 +299,14 @@ import Testing
     @Test func anEditWithoutAModIdIsDoneWhenTheRecordHasItsFields() async throws {
         try await Self.run(count: 2) { people, sandbox in
             sandbox.inject(.resetAfterExecution, on: .editRecord)
-            let edits = [DataAPI.RecordEdit(1, ["City": "Bath\nUpper town", "Age": 1.50])]
-            let done = try await Self.rows(of: edits.publisher.edit(in: people, options: Self.hasty))
+            let edits = [Write.edit(1, setting: ["City": "Bath\nUpper town", "Age": 1.50])]
+            let done = try await Self.rows(of: people.writing(edits, options: Self.hasty))
             expectNoDifference(done.map(\.short), ["0 edited"])
             expectNoDifference(sandbox.people[0].modId, 1)
 
             sandbox.inject(.reset, on: .editRecord)
-            let lost = [DataAPI.RecordEdit(2, ["City": "Bath"])]
-            let unknown = try await Self.rows(of: lost.publisher.edit(in: people, options: Self.hasty))
+            let lost = [Write.edit(2, setting: ["City": "Bath"])]
+            let unknown = try await Self.rows(of: people.writing(lost, options: Self.hasty))
             expectNoDifference(unknown.map(\.short), ["0 unknown"])
             expectNoDifference(sandbox.people[1].modId, 0)
         }
@@ -311,7 +321,7 @@ import Testing
             sandbox.inject(.resetAfterExecution, on: .editRecord)
             sandbox.inject(.reset, on: .editRecord)
             let rows = (1...10).map { Member(name: "New \($0)", uuid: "u\($0)") }
-            let done = try await Self.rows(of: rows.publisher.upsert(in: people, by: .uuid, options: options))
+            let done = try await Self.rows(of: people.writing(rows.map { .upsert($0, by: .uuid) }, options: options))
             expectNoDifference(done.map(\.short), (0..<10).map { "\($0) \($0 < 5 ? "edited" : "created")" })
             expectNoDifference(
                 sandbox.people.compactMap { $0.values["Name"] }.sorted(),
@@ -335,19 +345,19 @@ import Testing
                 sandbox.inject(.reset, on: endpoint, skipping: 20, count: 1)
             }
             let made = try await Self.rows(
-                of: Member.numbered(0..<50).publisher.create(in: people, options: options)
+                of: people.writing(Member.numbered(0..<50).map { .create($0) }, options: options)
             )
             expectNoDifference(made.map(\.short), (0..<50).map { "\($0) created" })
             expectNoDifference(sandbox.people.count, 100)
             #expect(sandbox.counters.requests[.find] ?? 0 >= 6)
 
-            let edits = (1...50).map { DataAPI.RecordEdit($0, ["City": "Bath"], modId: 0) }
-            let edited = try await Self.rows(of: edits.publisher.edit(in: people, options: options))
+            let edits = (1...50).map { Write.edit($0, setting: ["City": "Bath"], modId: 0) }
+            let edited = try await Self.rows(of: people.writing(edits, options: options))
             expectNoDifference(edited.map(\.short), (0..<50).map { $0 == 29 ? "29 failed 301" : "\($0) edited" })
             expectNoDifference(sandbox.people.count { $0.values["City"] == "Bath" }, 49)
             expectNoDifference(sandbox.people.count { $0.modId == 1 }, 49)
 
-            let deleted = try await Self.rows(of: (1...50).publisher.delete(in: people, options: options))
+            let deleted = try await Self.rows(of: people.writing((1...50).map { .delete($0) }, options: options))
             expectNoDifference(deleted.map(\.index), Array(0..<50))
             expectNoDifference(deleted.filter { !$0.isDone }.map(\.short), ["29 failed 301"])
             expectNoDifference(sandbox.people.count, 51)

@@ -29,10 +29,10 @@ import Testing
     @Test func writesOfAllKindsAreOneRequest() async throws {
         try await Self.run { people, script, sandbox in
             let writes: [Write] = [
-                .create(Member(name: "Ada", uuid: "a")), .edit(1, ["City": "London"]),
-                .edit(DataAPI.RecordEdit(2, ["City": "Kiel"], modId: 0)), .delete(3),
+                .create(Member(name: "Ada", uuid: "a")), .edit(1, setting: ["City": "London"]),
+                .edit(2, setting: ["City": "Kiel"], modId: 0), .delete(3),
             ]
-            let rows = try await writes.publisher.commit(in: people, by: script).outcome().get()
+            let rows = try await people.writing(writes, committing: script).outcome().get()
             expectNoDifference(rows.map(\.short), ["0 created", "1 edited", "2 edited", "3 deleted"])
             expectNoDifference(rows.map(\.recordId), [4, 1, 2, nil])
             expectNoDifference(rows.map(\.key), [nil, "1", "2", "3"])
@@ -47,12 +47,7 @@ import Testing
     @Test func aCommitIsOneRunHoweverManyLookAtIt() async throws {
         try await Self.run { people, script, sandbox in
             let writes = (1...4).map { Write.create(Member(name: "New \($0)", uuid: "n\($0)")) }
-            let batch = writes.publisher.commit(
-                in: people,
-                by: script,
-                options: .init(rowsPerCommit: 2),
-                isolation: nil
-            )
+            let batch = people.writing(writes, committing: script, options: .init(rowsPerCommit: 2), isolation: nil)
             typealias Subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>
             let rows = [Subscriber(initialDemand: .none), Subscriber(initialDemand: .none)]
             let progress = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
@@ -82,8 +77,8 @@ import Testing
             late.city = "Rome"
             _ = try await people.edit(2, setting: ["City": "Oslo"]).firstValue()
             let options = DataAPI.CommitOptions(isAtomic: false)
-            let rows = try await [Write.save(draft), .save(late)].publisher
-                .commit(in: people, by: script, options: options).outcome().get()
+            let rows = try await people.writing([Write.save(draft), .save(late)], committing: script, options: options)
+                .outcome().get()
             expectNoDifference(rows.map(\.short), ["0 edited", "1 failed 306"])
             expectNoDifference(rows.map(\.key), ["1", "2"])
             expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Bath", "Oslo", nil])
@@ -94,11 +89,11 @@ import Testing
         try await Self.run { people, script, sandbox in
             let writes: [Write] = [
                 .create(Member(name: "Ada", uuid: "a")), .create(Member(name: "Double", uuid: "u1")),
-                .create(Member(name: "Ben", uuid: "b")), .edit(DataAPI.RecordEdit(1, ["City": "Kiel"], modId: 8)),
-                .edit(2, ["City": "Oslo"]),
+                .create(Member(name: "Ben", uuid: "b")), .edit(1, setting: ["City": "Kiel"], modId: 8),
+                .edit(2, setting: ["City": "Oslo"]),
             ]
-            let rows = try await writes.publisher
-                .commit(in: people, by: script, options: .init(rowsPerCommit: 2)).outcome().get()
+            let rows = try await people.writing(writes, committing: script, options: .init(rowsPerCommit: 2)).outcome()
+                .get()
             expectNoDifference(
                 rows.map(\.short),
                 ["0 failed rolledBack", "1 failed 504", "2 failed rolledBack", "3 failed 306", "4 edited"]
@@ -115,15 +110,15 @@ import Testing
             try sandbox.setLocked(true, person: 3)
             let writes: [Write] = [
                 .create(Member(name: "Ada", uuid: "a")), .create(Member(name: "Double", uuid: "u1")),
-                .edit(99, ["City": "x"]), .edit(3, ["City": "x"]), .delete(1),
+                .edit(99, setting: ["City": "x"]), .edit(3, setting: ["City": "x"]), .delete(1),
             ]
             let options = DataAPI.CommitOptions(isAtomic: false, retryTimeout: .zero)
-            let rows = try await writes.publisher.commit(in: people, by: script, options: options).outcome().get()
+            let rows = try await people.writing(writes, committing: script, options: options).outcome().get()
             expectNoDifference(
                 rows.map(\.short),
                 ["0 created", "1 failed 504", "2 failed 101", "3 failed 301", "4 deleted"]
             )
-            let summary = try await Array(writes.prefix(1)).publisher.commit(in: people, by: script).summary
+            let summary = try await people.writing(writes.prefix(1), committing: script).summary
                 .firstValue()
             expectNoDifference(summary.failedCount, 1)
         }
@@ -146,10 +141,10 @@ import Testing
         try await Self.run { people, script, sandbox in
             let odd = people.layout.of(Odd.self)
             let writes: [DataAPI.RecordWrite<Odd>] = [.create(Odd(name: "Ada")), .create(Odd(name: "x", isOdd: true))]
-            let all = try await writes.publisher.commit(in: odd, by: script).outcome().get()
+            let all = try await odd.writing(writes, committing: script).outcome().get()
             expectNoDifference(all.map(\.short), ["0 failed rolledBack", "1 failed encoding"])
             expectNoDifference(sandbox.counters.requests[.createRecord], nil)
-            let alone = try await writes.publisher.commit(in: odd, by: script, options: .init(isAtomic: false))
+            let alone = try await odd.writing(writes, committing: script, options: .init(isAtomic: false))
                 .outcome().get()
             expectNoDifference(alone.map(\.short), ["0 created", "1 failed encoding"])
         }
@@ -159,7 +154,7 @@ import Testing
         try await Self.run(count: 0) { people, script, sandbox in
             let writes = Member.numbered(0..<250).map(Write.create)
             let options = DataAPI.CommitOptions(rowsPerCommit: 100)
-            let summary = try await writes.publisher.commit(in: people, by: script, options: options).summary
+            let summary = try await people.writing(writes, committing: script, options: options).summary
                 .firstValue()
             expectNoDifference(summary.createdCount, 250)
             expectNoDifference(sandbox.people.count, 250)
@@ -173,7 +168,7 @@ import Testing
         try await Self.run { people, script, sandbox in
             let journal = DataAPI.WriteJournal.memory()
             let writes: [Write] = [
-                .create(Member(name: "Ada", uuid: "a")), .edit(1, ["City": "Kiel"]),
+                .create(Member(name: "Ada", uuid: "a")), .edit(1, setting: ["City": "Kiel"]),
                 .create(Member(name: "Ben", uuid: "b")),
                 .delete(3),
             ]
@@ -183,7 +178,7 @@ import Testing
                 settlingTime: .milliseconds(1)
             )
             func commit() async throws -> DataAPI.BatchSummary {
-                try await writes.publisher.commit(in: people, by: script, journal: journal, options: options).summary
+                try await people.writing(writes, committing: script, journal: journal, options: options).summary
                     .firstValue()
             }
             // The first commit is executed, but its lookup fails, so its outcome is unknown. The second is refused.
@@ -208,9 +203,9 @@ import Testing
     @Test func aCommitThatALockHasRevertedIsMadeAgain() async throws {
         try await Self.run { people, script, sandbox in
             try sandbox.setLocked(true, person: 3)
-            let writes: [Write] = [.create(Member(name: "Ada", uuid: "a")), .edit(3, ["City": "Kiel"])]
+            let writes: [Write] = [.create(Member(name: "Ada", uuid: "a")), .edit(3, setting: ["City": "Kiel"])]
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
-            writes.publisher.commit(in: people, by: script, options: Self.patient, isolation: nil).subscribe(subscriber)
+            people.writing(writes, committing: script, options: Self.patient, isolation: nil).subscribe(subscriber)
             await until { sandbox.counters.requests[.getRecord] ?? 0 >= 1 }
             try sandbox.setLocked(false, person: 3)
             await subscriber.completion()
@@ -224,14 +219,14 @@ import Testing
         try await Self.run { people, script, sandbox in
             try sandbox.setLocked(true, person: 3)
             let writes: [Write] = [
-                .create(Member(name: "Ada", uuid: "a")), .edit(3, ["City": "Kiel"]),
+                .create(Member(name: "Ada", uuid: "a")), .edit(3, setting: ["City": "Kiel"]),
                 .create(Member(name: "", uuid: "b")),
             ]
             var options = Self.patient
             options.isAtomic = false
             let journal = DataAPI.WriteJournal.memory()
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
-            writes.publisher.commit(in: people, by: script, journal: journal, options: options, isolation: nil)
+            people.writing(writes, committing: script, journal: journal, options: options, isolation: nil)
                 .subscribe(subscriber)
             await until { sandbox.counters.requests[.getRecord] ?? 0 >= 1 }
             try sandbox.setLocked(false, person: 3)
@@ -240,14 +235,14 @@ import Testing
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Old 3", "Ada"])
 
             // The refused row is reported again as before or, on request, sent again in its corrected form.
-            let again = try await writes.publisher.commit(in: people, by: script, journal: journal, options: options)
+            let again = try await people.writing(writes, committing: script, journal: journal, options: options)
                 .outcome().get()
             expectNoDifference(again.map(\.short), ["0 created", "1 edited", "2 failed 509"])
             expectNoDifference(again.map(\.isFromJournal), [true, true, true])
             var corrected = writes
             corrected[2] = .create(Member(name: "Ben", uuid: "b"))
             options.retriesRefused = true
-            let whole = try await corrected.publisher.commit(in: people, by: script, journal: journal, options: options)
+            let whole = try await people.writing(corrected, committing: script, journal: journal, options: options)
                 .outcome().get()
             expectNoDifference(whole.map(\.short), ["0 created", "1 edited", "2 created"])
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Old 3", "Ada", "Ben"])
@@ -261,7 +256,7 @@ import Testing
         try await Self.run { people, script, sandbox in
             sandbox.inject(fault, on: .createRecord)
             let writes: [Write] = [.create(Member(name: "Ada", uuid: "a")), .delete(3)]
-            let rows = try await writes.publisher.commit(in: people, by: script, options: Self.patient)
+            let rows = try await people.writing(writes, committing: script, options: Self.patient)
                 .outcome().get()
             expectNoDifference(rows.map(\.short), ["0 created", "1 deleted"])
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Old 2", "Ada"])
@@ -274,7 +269,7 @@ import Testing
             other.name = "Do Nothing"
             let options = DataAPI.CommitOptions(retryTimeout: .zero)
             let writes: [Write] = [.create(Member(name: "Ada")), .delete(3)]
-            let rows = try await writes.publisher.commit(in: people, by: other, options: options).outcome().get()
+            let rows = try await people.writing(writes, committing: other, options: options).outcome().get()
             expectNoDifference(rows.map(\.short), ["0 unknown", "1 unknown"])
             expectNoDifference(rows[0].error?.outcomeIsUnknown, true)
         }
@@ -284,7 +279,7 @@ import Testing
         try await Self.run { people, script, sandbox in
             var other = script
             other.name = "Nowhere"
-            let rows = try await [Write.delete(3)].publisher.commit(in: people, by: other).outcome().get()
+            let rows = try await people.writing([Write.delete(3)], committing: other).outcome().get()
             expectNoDifference(rows.map(\.short), ["0 failed 104"])
             expectNoDifference(sandbox.people.count, 3)
         }
@@ -294,8 +289,8 @@ import Testing
         try await Self.run { people, _, sandbox in
             let script = DataAPI.CommitScript("Run Job", in: people.layout.database.addLayout("Nowhere"))
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()
-            [Write.delete(1), .delete(2)].publisher
-                .commit(in: people, by: script, options: .init(rowsPerCommit: 1)).subscribe(subscriber)
+            people.writing([Write.delete(1), .delete(2)], committing: script, options: .init(rowsPerCommit: 1))
+                .subscribe(subscriber)
             guard case .failure(let error) = await subscriber.completion() else {
                 Issue.record("It finished without a failure")
                 return
@@ -310,17 +305,21 @@ import Testing
     @Test func withoutTheLayoutOfJobsNothingFollowsACommitThatWasLeftOpen() async throws {
         try await Self.run { people, script, sandbox in
             let journal = DataAPI.WriteJournal.memory()
-            let writes: [Write] = [.edit(1, ["City": "Kiel"]), .edit(2, ["City": "Oslo"])]
+            let writes: [Write] = [.edit(1, setting: ["City": "Kiel"]), .edit(2, setting: ["City": "Oslo"])]
             let options = DataAPI.CommitOptions(retryTimeout: .milliseconds(1), settlingTime: .milliseconds(1))
             sandbox.inject(.resetAfterExecution, on: .createRecord, count: 1)
             sandbox.inject(.error(.init(802)), on: .find, count: nil)
-            let first = try await writes.prefix(1).publisher
-                .commit(in: people, by: script, journal: journal, options: options).outcome().get()
+            let first = try await people.writing(
+                writes.prefix(1),
+                committing: script,
+                journal: journal,
+                options: options
+            ).outcome().get()
             expectNoDifference(first.map(\.short), ["0 unknown"])
             sandbox.clearFaults()
             sandbox.inject(.error(.init(105)), on: .find, count: nil)
             let sent = sandbox.counters.requests[.createRecord]
-            let second = await writes.publisher.commit(in: people, by: script, journal: journal, options: options)
+            let second = await people.writing(writes, committing: script, journal: journal, options: options)
                 .outcome()
             #expect(throws: FMRest.APIError.self) { try second.get() }
             expectNoDifference(sandbox.counters.requests[.createRecord], sent)
@@ -333,7 +332,7 @@ import Testing
         try await Self.run { people, script, sandbox in
             let writes = Member.numbered(0..<6).map(Write.create)
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>(initialDemand: .none)
-            writes.publisher.commit(in: people, by: script, options: .init(rowsPerCommit: 2)).subscribe(subscriber)
+            people.writing(writes, committing: script, options: .init(rowsPerCommit: 2)).subscribe(subscriber)
             await settled { sandbox.counters.requests.count }
             expectNoDifference(sandbox.counters.requests, [:])
             subscriber.request(.max(1))

@@ -45,8 +45,8 @@ import Testing
                 switch self {
                 case .create, .createWithoutKey: .create(Member(name: "New \(number)"))
                 case .createWithOwnKey, .commit: .create(Member(name: "New \(number)", uuid: "u\(number)"))
-                case .edit: .edit(DataAPI.RecordEdit(number, ["City": "Bath"], modId: 0))
-                case .editWithoutModId: .edit(number, ["City": "Bath"])
+                case .edit: .edit(number, setting: ["City": "Bath"], modId: 0)
+                case .editWithoutModId: .edit(number, setting: ["City": "Bath"])
                 case .save: .save(Self.draft(of: number))
                 case .delete: .delete(number)
                 case .upsert: .upsert(Member(name: "New \(number)", uuid: "u\(number)"), by: .uuid)
@@ -75,9 +75,9 @@ import Testing
         func batch(in database: DataAPI.Database, journal: DataAPI.WriteJournal) -> DataAPI.Batch {
             let people = database.layout(Member.self)
             if self == .commit {
-                return writes().publisher.commit(
-                    in: people,
-                    by: DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs")),
+                return people.writing(
+                    writes(),
+                    committing: DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs")),
                     journal: journal,
                     options: DataAPI.CommitOptions(
                         rowsPerCommit: 7,

@@ -67,14 +67,14 @@ import Testing
         try await Self.run(count: 2) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
             let writes: [Write] = [
-                .create(Member(name: "Ada")), .edit(1, ["City": "Bath"]), .delete(2),
+                .create(Member(name: "Ada")), .edit(1, setting: ["City": "Bath"]), .delete(2),
                 .upsert(Member(name: "Cy", uuid: "c"), by: .uuid),
             ]
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(first.map(\.short), ["0 created", "1 edited", "2 deleted", "3 created"])
             let requests = sandbox.counters.totalRequests
             let others: [Write] = [
-                .create(Member(name: "Ida")), .edit(DataAPI.RecordEdit(1, ["City": "Bath"], modId: 1)), .delete(3),
+                .create(Member(name: "Ida")), .edit(1, setting: ["City": "Bath"], modId: 1), .delete(3),
                 .upsert(Member(name: "Cy", city: "Rom", uuid: "c"), by: .uuid),
             ]
             let changed = try await Self.rows(of: people.writing(others, journal: journal, options: Self.options))
@@ -117,7 +117,7 @@ import Testing
             let journal = DataAPI.WriteJournal.memory()
             let writes: [Write] = [
                 .create(Member(name: "Ada")), .create(Member(name: "Ben", uuid: "mine")),
-                .edit(DataAPI.RecordEdit(1, ["City": "Bath"], modId: 0)), .delete(2),
+                .edit(1, setting: ["City": "Bath"], modId: 0), .delete(2),
                 .upsert(Member(name: "Cy", uuid: "c"), by: .uuid), .upsert(Member(name: "Di", uuid: "u3"), by: .uuid),
             ]
             for endpoint in [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord] {
@@ -197,7 +197,7 @@ import Testing
         try await Self.run(count: 2) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
             let writes: [Write] = [
-                .edit(1, ["City": "Old"]), .edit(1, ["City": "New"]),
+                .edit(1, setting: ["City": "Old"]), .edit(1, setting: ["City": "New"]),
                 .upsert(Member(name: "Old", uuid: "k"), by: .uuid), .upsert(Member(name: "New", uuid: "k"), by: .uuid),
                 .delete(2), .delete(2),
             ]
@@ -235,7 +235,7 @@ import Testing
     @Test func anOpenRowStaysUnknownWhenALaterOneHasWrittenItsRecord() async throws {
         try await Self.run(count: 1) { people, sandbox in
             let journal = DataAPI.WriteJournal.memory()
-            let writes: [Write] = [.edit(1, ["City": "Old"]), .edit(1, ["City": "New"])]
+            let writes: [Write] = [.edit(1, setting: ["City": "Old"]), .edit(1, setting: ["City": "New"])]
             sandbox.inject(.resetAfterExecution, on: .editRecord, count: 1)
             sandbox.inject(.error(.init(802)), on: .getRecord, count: nil)
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
@@ -504,7 +504,7 @@ import Testing
 
     @Test func theHostsMessagesAreTold() async throws {
         try await Self.run(count: 1) { people, _ in
-            let writes: [Write] = [.create(Member(name: "Ada")), .edit(1, ["City": "Bath"]), .delete(1)]
+            let writes: [Write] = [.create(Member(name: "Ada")), .edit(1, setting: ["City": "Bath"]), .delete(1)]
             let rows = try await Self.rows(of: people.writing(writes, journal: nil))
             expectNoDifference(rows.map(\.result.messages.isEmpty), [false, false, false])
         }

@@ -160,23 +160,21 @@ struct Harbour: Sendable {
 extension DataAPI.LiveQuery {
     /// Whether no poll is under way or due at this moment.
     var isAtRest: Bool {
-        switch statusNow {
-        case .waiting, .failing, .paused, .ended: true
-        case .idle, .looking, .throttled: false
-        }
+        [.waiting, .failing, .paused, .ended].contains(statusNow.kind)
     }
 
     /// The exact time: a poll that begins while the clock is advanced seems to take the rest of that time, and the
     /// pause after it is ten times as long.
     func timeToNextLook(at now: NIODeadline) -> TimeAmount {
-        guard case .waiting(let until) = statusNow else { return .seconds(300) }
+        let status = statusNow
+        guard status.kind == .waiting, let until = status.until else { return .seconds(300) }
         // A microsecond more than the fractions of a date may have lost.
         return .microseconds(Int64(until.timeIntervalSince(ManualTime.date(of: now)) * 1_000_000) + 1)
     }
 
     /// The current status.
     var statusNow: DataAPI.LiveStatus {
-        var now = DataAPI.LiveStatus.idle
+        var now = DataAPI.LiveStatus(.idle)
         _ = status.first().sink { now = $0 }
         return now
     }

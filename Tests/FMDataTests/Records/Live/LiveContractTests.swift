@@ -274,22 +274,14 @@ import Testing
         table.values.subscribe(values)
         table.toNextLook()
         values.cancel()
-        let told = words.values.map { status in
-            switch status {
-            case .idle: "idle"
-            case .throttled: "throttled"
-            case .looking: "looking"
-            case .waiting: "waiting"
-            case .paused: "paused"
-            case .failing: "failing"
-            case .ended: "ended"
-            }
-        }
         expectNoDifference(
-            told,
-            ["idle", "throttled", "looking", "failing", "throttled", "looking", "waiting", "idle"]
+            words.values.map(\.kind),
+            [.idle, .throttled, .polling, .failing, .throttled, .polling, .waiting, .idle]
         )
-        for case .failing(_, let since, let until) in words.values { expectNoDifference(until > since, true) }
+        let failing = words.values[3]
+        expectNoDifference(failing.until.flatMap { until in failing.since.map { until > $0 } }, true)
+        expectNoDifference("\(words.values[0])", "idle")
+        expectNoDifference(words.values.map { $0.error != nil }, words.values.map { $0.kind == .failing })
         words.cancel()
     }
 

@@ -120,7 +120,7 @@ import Testing
     @Test func aBatchMakesRecordsOfWhatIsSet() async throws {
         try await run { people in
             let changes = ["Mary", "Grace"].map { Person.Changes(name: $0) }
-            let rows = try await changes.publisher.create(in: people).collect().firstValue()
+            let rows = try await people.writing(changes.map { .create($0) }).collect().firstValue()
             expectNoDifference(rows.count, 2)
             let made = try await people.find { $0(.name) == "Mary" || $0(.name) == "Grace" }.all().collect()
                 .firstValue()

@@ -181,17 +181,16 @@ import Testing
             return
         case .batchOfCreates:
             let options = DataAPI.BatchOptions(idempotencyKey: key.stringValue)
-            isDone = try await orders.prefix(1).publisher.create(in: layout, options: options).outcome().get().map(
-                \.isDone
-            )
+            isDone = try await layout.writing(orders.prefix(1).map { .create($0) }, options: options)
+                .outcome().get().map(\.isDone)
         case .batchOfUpserts:
-            isDone = try await orders.publisher.upsert(in: layout, by: key).outcome().get().map(\.isDone)
+            isDone = try await layout.writing(orders.map { .upsert($0, by: key) }).outcome().get().map(\.isDone)
         case .writing:
             isDone = try await layout.writing([.create(orders[0]), .upsert(orders[1], by: key)]).outcome().get()
                 .map(\.isDone)
         case .commit:
             let script = DataAPI.CommitScript("Run Job", in: layout.layout.database.addLayout("Jobs"))
-            isDone = try await [DataAPI.RecordWrite.create(orders[0])].publisher.commit(in: layout, by: script)
+            isDone = try await layout.writing([DataAPI.RecordWrite.create(orders[0])], committing: script)
                 .outcome()
                 .get().map(\.isDone)
         }
@@ -300,22 +299,24 @@ import Testing
             expectNoDifference(saved.record.fieldData.customerID, "1")
             expectNoDifference(world.cities, ["Rome"])
 
-            let rows = try await [late("two")].publisher.upsert(in: orders, by: .number).outcome().get()
+            let rows = try await orders.writing([late("two")].map { .upsert($0, by: .number) }).outcome().get()
             expectNoDifference(rows.map(\.short), ["0 edited"])
             expectNoDifference(world.notes, ["49": "two"])
             let written = try await orders.writing([
                 .upsert(late("three"), by: .number), .create(Order.Changes(number: "50", note: "new")),
-                .edit(1, Order.Changes(note: "four")),
+                .edit(1, setting: Order.Changes(note: "four")),
             ])
             .outcome().get().map(\.short).sorted()
             expectNoDifference(written, ["0 edited", "1 created", "2 edited"])
             expectNoDifference(world.notes["50"], "new")
             let script = DataAPI.CommitScript("Run Job", in: world.database.addLayout("Jobs"))
-            let committed = try await [
-                DataAPI.RecordWrite<Order>.create(Order.Changes(number: "51", note: "newer")),
-                .edit(1, Order.Changes(note: "five")),
-            ]
-            .publisher.commit(in: orders, by: script).outcome().get()
+            let committed = try await orders.writing(
+                [
+                    DataAPI.RecordWrite<Order>.create(Order.Changes(number: "51", note: "newer")),
+                    .edit(1, setting: Order.Changes(note: "five")),
+                ],
+                committing: script
+            ).outcome().get()
             expectNoDifference(committed.map(\.short), ["0 created", "1 edited"])
             expectNoDifference(world.notes, ["49": "five", "50": "new", "51": "newer"])
             expectNoDifference(world.cities, ["Rome"])

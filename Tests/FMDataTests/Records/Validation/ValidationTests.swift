@@ -174,7 +174,7 @@ import Testing
             let rows = [
                 Person(name: "Ben"), Person(name: "Clementine"), Person(name: "Dora", age: "x"), Person(name: "Eve"),
             ]
-            let done = try await rows.publisher.create(in: people, options: .init(order: .input)).outcome().get()
+            let done = try await people.writing(rows.map { .create($0) }, options: .init(order: .input)).outcome().get()
             expectNoDifference(
                 done.map(\.short),
                 ["0 created", "1 failed invalidValues", "2 failed invalidValues", "3 created"]
@@ -184,16 +184,16 @@ import Testing
 
             let script = DataAPI.CommitScript("Run Job", in: people.layout.database.addLayout("Jobs"))
             let writes: [DataAPI.RecordWrite<Person>] = [
-                .create(Person(name: "Fay")), .edit(1, ["Age": "x"]), .delete(99),
+                .create(Person(name: "Fay")), .edit(1, setting: ["Age": "x"]), .delete(99),
             ]
-            let atomic = try await writes.publisher.commit(in: people, by: script).outcome().get()
+            let atomic = try await people.writing(writes, committing: script).outcome().get()
             expectNoDifference(
                 atomic.map(\.short),
                 ["0 failed rolledBack", "1 failed invalidValues", "2 failed rolledBack"]
             )
             expectNoDifference(sandbox.counters.requests[.createRecord], 2)
-            let alone = try await writes.prefix(2).publisher
-                .commit(in: people, by: script, options: .init(isAtomic: false)).outcome().get()
+            let alone = try await people.writing(writes.prefix(2), committing: script, options: .init(isAtomic: false))
+                .outcome().get()
             expectNoDifference(alone.map(\.short), ["0 created", "1 failed invalidValues"])
             expectNoDifference(names(sandbox), ["Ada", "Ben", "Eve", "Fay"])
         }

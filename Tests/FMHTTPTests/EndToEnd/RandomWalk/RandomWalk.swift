@@ -89,11 +89,11 @@ enum RandomWalk {
     }
 
     private static func configuration(_ plan: Plan) -> HTTPClientConfiguration {
-        var configuration = HTTPClientConfiguration(
-            timeouts: HTTPTimeouts(firstByte: .milliseconds(100), idle: .milliseconds(100)),
-            maximumConnectionsPerOrigin: 6,
-            delivery: plan.delivery
-        )
+        var configuration = HTTPClientConfiguration {
+            $0.timeouts = HTTPTimeouts(firstByte: .milliseconds(100), idle: .milliseconds(100))
+            $0.maximumConnectionsPerOrigin = 6
+            $0.delivery = plan.delivery
+        }
         if plan.isEncrypted {
             configuration.tls.roots = .only([.bytes(Array(TestCertificates.authority.utf8))])
         }

@@ -85,7 +85,7 @@ private final class CopyRun<R: RecordFields>: Sendable {
     let found: DataAPI.FoundSet<R>
     let keeper: DataAPI.CopyKeeper
     let options: DataAPI.LiveOptions
-    let status = SelfGuarded(CurrentValueSubject<DataAPI.LiveStatus, Never>(.idle))
+    let status = SelfGuarded(CurrentValueSubject<DataAPI.LiveStatus, Never>(.init(.idle)))
     private let current = NIOLockedValueBox<CopyPoller<R>?>(nil)
 
     init(found: DataAPI.FoundSet<R>, keeper: DataAPI.CopyKeeper, options: DataAPI.LiveOptions) {

@@ -14,10 +14,10 @@ struct FMHTTPContestant: Contestant {
         self.name = name
         self.group = group
         origin = Origin(scheme: .http, host: "127.0.0.1", port: port)
-        client = FMHTTP.HTTPClient(
-            configuration: HTTPClientConfiguration(maximumConnectionsPerOrigin: 64, delivery: delivery),
-            eventLoopGroup: group
-        )
+        var configuration = HTTPClientConfiguration()
+        configuration.maximumConnectionsPerOrigin = 64
+        configuration.delivery = delivery
+        client = FMHTTP.HTTPClient(configuration: configuration, eventLoopGroup: group)
     }
 
     func run(_ target: String, count: Int, concurrency: Int) async throws {

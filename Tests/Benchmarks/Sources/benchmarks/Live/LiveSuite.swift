@@ -260,7 +260,7 @@ struct PollHistory {
     /// Must be made before the query has a subscriber.
     init<R: RecordFields>(_ query: DataAPI.LiveQuery<R>) {
         subscription = query.status.sink { [ends] status in
-            if case .waiting = status { ends.arrived() }
+            if status.kind == .waiting { ends.arrived() }
         }
     }
 

@@ -106,7 +106,7 @@ enum RecordsSuite: Suite {
                 options.concurrency = sessions
                 var summary = DataAPI.BatchSummary()
                 let time = try await seconds {
-                    summary = try await rows.publisher.create(in: vessels, options: options).summary.firstValue()
+                    summary = try await vessels.writing(rows.map { .create($0) }, options: options).summary.firstValue()
                 }
                 guard summary.createdCount == rowCount else {
                     throw WrongRecordCount(expected: rowCount, received: summary.createdCount)

@@ -88,15 +88,12 @@ final class CopyTable: Sendable {
 extension DataAPI.CopyChanges {
     /// The current status.
     var statusNow: DataAPI.LiveStatus {
-        var now = DataAPI.LiveStatus.idle
+        var now = DataAPI.LiveStatus(.idle)
         _ = status.first().sink { now = $0 }
         return now
     }
 
     var isAtRest: Bool {
-        switch statusNow {
-        case .waiting, .failing, .paused, .ended: true
-        case .idle, .looking, .throttled: false
-        }
+        [.waiting, .failing, .paused, .ended].contains(statusNow.kind)
     }
 }

@@ -291,7 +291,7 @@ import Testing
             let changes = harbour.ships.changes(keptBy: silent)
             let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
             changes.subscribe(events)
-            await until { if case .looking = changes.statusNow { true } else { false } }
+            await until { changes.statusNow.kind == .polling }
             await settled { harbour.requests }
             expectNoDifference(harbour.requests, 0)
             events.cancel()

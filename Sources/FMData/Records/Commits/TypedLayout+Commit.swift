@@ -1,17 +1,17 @@
 import NIOCore
 public import OpenCombine
 
-extension Publisher {
+extension DataAPI.TypedLayout {
     /// Carries out many writes in transactions, one after the other: each transaction is carried out as a whole or not
     /// at all.
     ///
     /// ```swift
     /// let script = DataAPI.CommitScript("Run Job", in: database.addLayout("Jobs"))
     /// let writes: [DataAPI.RecordWrite<Person>] = [
-    ///     .create(Person(name: "Emmy Noether")), .edit(3, ["City": "Göttingen"])
+    ///     .create(Person(name: "Emmy Noether")), .edit(3, setting: ["City": "Göttingen"])
     /// ]
     ///
-    /// let committed = try await writes.publisher.commit(in: people, by: script).summary.firstValue()
+    /// let committed = try await people.writing(writes, committing: script).summary.firstValue()
     /// print(committed.createdCount, "made,", committed.updatedCount, "edited")     // 1 made, 1 edited
     /// ```
     ///
@@ -39,31 +39,55 @@ extension Publisher {
     /// aborts the request in progress, which may have been carried out.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
-    public func commit<R: RecordFields>(
-        in layout: DataAPI.TypedLayout<R>,
-        by script: DataAPI.CommitScript,
+    /// - Parameters:
+    ///   - rows: the writes. A run that resumes another one has to get the same. Upserts are not possible.
+    ///   - script: the script that carries them out.
+    ///   - journal: records what is sent. Without a journal a killed run cannot be resumed.
+    ///   - options: how many writes are committed together, and how. They are options of their own, because most of
+    ///     those of a batch, such as its concurrency, have no meaning for commits.
+    ///   - isolation: the actor on which values arrive; leave it out.
+    public func writing<Rows: Publisher>(
+        _ rows: Rows,
+        committing script: DataAPI.CommitScript,
         journal: DataAPI.WriteJournal? = nil,
         options: DataAPI.CommitOptions = DataAPI.CommitOptions(),
         isolation: (any Actor)? = #isolation
-    ) -> DataAPI.Batch where Output == DataAPI.RecordWrite<R> {
+    ) -> DataAPI.Batch where Rows.Output == DataAPI.RecordWrite<R> {
         let news = BatchNews()
         // Not bound to the account as a whole: the results of rows that were sent are published even if the account is
         // replaced.
-        let rows = OnDemandPublisher { self.commitRows(in: layout, by: script.bound, journal, options, news) }
-        return DataAPI.Batch(rows.eraseToAnyPublisher(), news: news, server: layout.server, isolation: isolation)
+        let results = OnDemandPublisher { commitRows(rows, by: script.bound, journal, options, news) }
+        return DataAPI.Batch(results.eraseToAnyPublisher(), news: news, server: server, isolation: isolation)
     }
 
-    private func commitRows<R: RecordFields>(
-        in layout: DataAPI.TypedLayout<R>,
+    /// Carries out many writes in transactions, one after the other.
+    ///
+    ///     people.writing([.create(ada), .edit(17, setting: ["City": "London"]), .delete(18)], committing: script)
+    ///
+    /// The same as with a publisher of writes.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
+    public func writing(
+        _ rows: some Sequence<DataAPI.RecordWrite<R>>,
+        committing script: DataAPI.CommitScript,
+        journal: DataAPI.WriteJournal? = nil,
+        options: DataAPI.CommitOptions = DataAPI.CommitOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch {
+        writing(rows.publisher, committing: script, journal: journal, options: options, isolation: isolation)
+    }
+
+    private func commitRows<Rows: Publisher>(
+        _ writes: Rows,
         by script: DataAPI.CommitScript,
         _ journal: DataAPI.WriteJournal?,
         _ options: DataAPI.CommitOptions,
         _ news: BatchNews
-    ) -> AnyPublisher<DataAPI.BatchRow, FMRest.APIError> where Output == DataAPI.RecordWrite<R> {
+    ) -> AnyPublisher<DataAPI.BatchRow, FMRest.APIError> where Rows.Output == DataAPI.RecordWrite<R> {
         func rows(_ journal: OpenJournal?) -> AnyPublisher<DataAPI.BatchRow, FMRest.APIError> {
-            let commit = Commit(layout: layout, script: script, options: options, journal: journal)
-            return mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
-                .collect(Swift.max(1, options.rowsPerCommit))
+            let commit = Commit(layout: self, script: script, options: options, journal: journal)
+            return writes.mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
+                .collect(max(1, options.rowsPerCommit))
                 .scan((firstIndex: 0, writes: [])) { last, writes in (last.firstIndex + last.writes.count, writes) }
                 .orderedMap(concurrency: 1) { firstIndex, writes in commit.rows(of: writes, from: firstIndex) }
                 .handleEvents(receiveCompletion: { if case .failure = $0 { news.inputIsUnread() } })
@@ -72,9 +96,9 @@ extension Publisher {
         guard let journal else { return rows(nil) }
         return JournalledPublisher(
             journal: journal,
-            header: layout.layout.journalHeader,
-            settlingTime: TimeAmount(clamping: Swift.max(.zero, options.settlingTime)),
-            time: layout.server.time,
+            header: layout.journalHeader,
+            settlingTime: TimeAmount(clamping: max(.zero, options.settlingTime)),
+            time: server.time,
             news: news,
             body: rows
         )

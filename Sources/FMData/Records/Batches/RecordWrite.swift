@@ -1,17 +1,18 @@
 extension DataAPI {
-    /// One write of many: see ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)`` and
-    /// ``OpenCombine/Publisher/commit(in:by:journal:options:isolation:)``.
+    /// One write of many: a row of ``TypedLayout/writing(_:journal:options:isolation:)-(Rows,_,_,_)``.
     ///
-    ///     [.create(Person(name: "Ada")), .edit(17, ["City": "London"]), .delete(18)] as [DataAPI.RecordWrite<Person>]
+    ///     people.writing([.create(Person(name: "Ada")), .edit(17, setting: ["City": "London"]), .delete(18)])
+    ///     people.writing(newcomers.map { .create($0) })
     ///
-    /// A whole record writes each of its properties; ``RecordChanges`` and fields by name write only what is set.
+    /// A whole record writes each of its properties; ``RecordChanges`` and fields by name write only what is set. A row
+    /// with a record id that is no number fails alone.
     public struct RecordWrite<R: RecordFields>: Sendable {
         /// The kind of write.
         enum Kind: Sendable {
             case create(GivenFields)
-            case edit(Int, any Encodable & Sendable, modId: Int?)
+            case edit(LenientInt, any Encodable & Sendable, modId: Int?)
             case save(Draft<R>)
-            case delete(Int)
+            case delete(LenientInt)
             case upsert(GivenFields, byField: String)
         }
 
@@ -56,23 +57,28 @@ extension DataAPI.RecordWrite {
         Self(kind: .create(GivenFields(fields: changes)))
     }
 
-    /// Changes fields of a record; with a modId, only if the record still has it.
-    public static func edit(_ edit: DataAPI.RecordEdit) -> Self {
-        Self(kind: .edit(edit.recordId, edit.fields, modId: edit.modId))
-    }
-
-    /// Changes fields of a record, whatever version it has.
-    public static func edit(_ recordId: Int, _ fields: FieldData) -> Self {
-        Self(kind: .edit(recordId, fields, modId: nil))
+    /// Changes fields of a record.
+    ///
+    /// - Parameters:
+    ///   - recordId: the id of the record.
+    ///   - fields: the fields to change, with their new values. Other fields stay as they are.
+    ///   - modId: the version that the edit is based on: the server refuses the edit with 306 when the record has
+    ///     another one by now. It also prevents an edit from being carried out twice. `nil` overwrites.
+    public static func edit(
+        _ recordId: some DataAPI.RecordIdentifier,
+        setting fields: FieldData,
+        modId: Int? = nil
+    ) -> Self {
+        Self(kind: .edit(LenientInt(id: recordId), fields, modId: modId))
     }
 
     /// Changes the fields that are set; with a modId, only if the record still has it.
     public static func edit<Changes: RecordChanges>(
-        _ recordId: Int,
-        _ changes: Changes,
+        _ recordId: some DataAPI.RecordIdentifier,
+        setting changes: Changes,
         modId: Int? = nil
     ) -> Self where Changes.Record == R {
-        Self(kind: .edit(recordId, changes, modId: modId))
+        Self(kind: .edit(LenientInt(id: recordId), changes, modId: modId))
     }
 
     /// Writes the changes of a draft to its record's fields, if the record still has the version that was read. Portal
@@ -80,9 +86,16 @@ extension DataAPI.RecordWrite {
     public static func save(_ draft: DataAPI.Draft<R>) -> Self { Self(kind: .save(draft)) }
 
     /// Deletes a record.
-    public static func delete(_ recordId: Int) -> Self { Self(kind: .delete(recordId)) }
+    public static func delete(_ recordId: some DataAPI.RecordIdentifier) -> Self {
+        Self(kind: .delete(LenientInt(id: recordId)))
+    }
 
     /// Edits the record with the same key, or creates one if there is none. A commit cannot do this.
+    ///
+    /// The row fails if its key is empty, or if several records have it. It is a find and a write, **not one step**:
+    /// another client may create a record with the same key in between. With a unique field the server refuses the
+    /// second record (504), and the row then edits the first; without one there are two records. A record that changes
+    /// between the find and the edit is looked up again.
     public static func upsert(_ record: R, by key: R.CodingKeys) -> Self {
         Self(kind: .upsert(GivenFields(fields: record, isWhole: true), byField: key.stringValue))
     }
