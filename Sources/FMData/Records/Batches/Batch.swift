@@ -42,7 +42,7 @@ extension DataAPI {
     ///   is retried with growing pauses for ``BatchOptions/retryTimeout``, then fails.
     /// - The host is full (812, 956, 953), or a call timed out before it was sent: the same, and fewer calls run at
     ///   once.
-    /// - The record has another modId (306): the row fails; an upsert views the record up again.
+    /// - The record has another modId (306): the row fails; an upsert looks the record up again.
     /// - The record does not exist (101): the row fails; a delete succeeds.
     /// - Validation (500 to 513), missing or protected fields (102, 201): the row fails. 102 for each of the first
     ///   three rows ends the batch.
@@ -67,7 +67,7 @@ extension DataAPI {
     ///   modId is done when the record has its fields; otherwise it is unknown, or sent again
     ///   (``BatchOptions/repeatsEditsWithoutModId``).
     /// - A delete is repeated: 101 means done. If the repeated delete is refused, the row stays unknown.
-    /// - An upsert views its key up again. It is done when the record holds its fields, is sent again when the record
+    /// - An upsert looks its key up again. It is done when the record holds its fields, is sent again when the record
     ///   is as it was found before or does not exist, and is unknown when another client has changed the record since.
     ///
     /// **Keys** of upserts are compared letter by letter. A record whose key differs in case or accents does not belong

@@ -236,17 +236,21 @@ private struct SaveSteps<R: RecordFields> {
             record.portalData = draft.portals ?? draft.base.portalData
             if ending.values == .wanted, let modId = ending.modId { record.modId = modId }
         }
-        var saved = DataAPI.Saved<R>(record: record, outcome: DataAPI.SaveOutcome(ending.outcome))
-        // Others may have changed the record between the write and the read: the modId that was read last counts.
-        saved.modId = ending.values == .read ? record.modId : ending.modId ?? record.modId
+        var result = DataAPI.WriteResult(
+            ending.outcome == .written ? .updated : .unchanged,
+            recordId: record.recordId,
+            // Others may have changed the record between the write and the read: the modId that was read last counts.
+            modId: ending.values == .read ? record.modId : ending.modId ?? record.modId
+        )
+        if ending.outcome == .written, let answer = subscription.memory.answer {
+            result.messages = answer.messages
+            result.scriptResponse = answer.scriptResponse
+            result.newPortalRecordInfo = answer.newPortalRecordInfo
+        }
+        var saved = DataAPI.Saved<R>(record: record, result: result)
         saved.sentFields = ending.sent.fieldNames
         saved.sentPortals = ending.sent.portalNames
         saved.settledConflicts = subscription.memory.machine.settled
-        if ending.outcome == .written {
-            saved.newPortalRecordInfo = subscription.memory.answer?.newPortalRecordInfo ?? []
-            saved.scriptResponse = subscription.memory.answer?.scriptResponse
-            saved.messages = subscription.memory.answer?.messages ?? []
-        }
         if ending.values == .unconfirmed { saved.refreshFailure = subscription.memory.readError }
         subscription.succeed(with: saved)
     }
@@ -261,17 +265,6 @@ extension SaveStateMachine.Refusal {
         case .windowMissing where runsScript: self = .unknownOutcome
         default:
             self = error.outcomeIsUnknown ? .unknownOutcome : error.passing == nil ? .other : .passing
-        }
-    }
-}
-
-extension DataAPI.SaveOutcome {
-    fileprivate init(_ outcome: SaveStateMachine.Ending.Outcome) {
-        switch outcome {
-        case .nothingDiffered: self = .nothingDiffered
-        case .written: self = .written
-        case .alreadyThere: self = .alreadyThere
-        case .gaveUp: self = .gaveUp
         }
     }
 }

@@ -66,7 +66,7 @@ extension DataAPI.TypedLayout {
     ///     guard let balance = person.balance, balance >= 20 else { throw NotEnough() }
     ///     person.balance = 0
     /// }
-    /// print(try await paying.firstValue().outcome)                // written
+    /// print(try await paying.firstValue().result.kind)            // updated
     /// ```
     ///
     /// When another client changes the record between the read and the write, it is read again and the closure is

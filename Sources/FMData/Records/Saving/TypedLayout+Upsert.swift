@@ -3,26 +3,30 @@ public import OpenCombine
 
 extension DataAPI {
     /// The result of an upsert.
-    public enum Upserted<R: RecordFields>: Sendable {
-        /// No record had the key, and one was created.
-        case created(CreateResponse)
-        /// A record had the key, and the differences were written.
-        case saved(Saved<R>)
-
+    public struct Upserted<R: RecordFields>: Sendable {
         /// The record's id.
-        public var recordId: Int {
-            switch self {
-            case .created(let response): response.recordId
-            case .saved(let saved): saved.recordId
-            }
+        public var recordId: Int
+        /// What the upsert did, in the form that batches, commits and saves use: ``WriteResult/Kind/created`` when no
+        /// record had the key, otherwise what saving the differences did.
+        public var result: WriteResult
+        /// How the record that had the key was saved; `nil` when one was created.
+        public var saved: Saved<R>?
+
+        /// Makes a value for tests and doubles: of an upsert that created a record.
+        public init(created recordId: Int, modId: Int? = nil) {
+            self.init(created: recordId, .created(recordId: recordId, modId: modId))
         }
 
-        /// The result in the form that batches, commits and saves use.
-        public var result: WriteResult {
-            switch self {
-            case .created(let response): WriteResult(response)
-            case .saved(let saved): saved.result
-            }
+        /// Makes a value for tests and doubles: of an upsert that saved a record.
+        public init(_ saved: Saved<R>) {
+            recordId = saved.recordId
+            result = saved.result
+            self.saved = saved
+        }
+
+        init(created recordId: Int, _ result: WriteResult) {
+            self.recordId = recordId
+            self.result = result
         }
     }
 }
@@ -167,7 +171,7 @@ extension DataAPI.TypedLayout {
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
             .orderedMap(concurrency: 1) { matches -> AnyPublisher<[DataAPI.Upserted<R>], FMRest.APIError> in
                 guard let (record, _) = matches.exact.first else {
-                    return creating(fields, by: key, beside: matches.others, time).map { [.created($0)] }
+                    return creating(fields, by: key, beside: matches.others, time).map { [$0] }
                         .eraseToAnyPublisher()
                 }
                 guard matches.exact.count == 1 else { return .failing(.severalHaveTheKey) }
@@ -179,7 +183,7 @@ extension DataAPI.TypedLayout {
                     save.given = fields
                     save.refreshes = wanted == nil
                 }
-                .map { [.saved($0)] }
+                .map { [DataAPI.Upserted($0)] }
                 .eraseToAnyPublisher()
             }
             .eraseToAnyPublisher()
@@ -193,7 +197,7 @@ extension DataAPI.TypedLayout {
         by key: UpsertKey,
         beside others: OtherMatches,
         _ time: UpsertTime
-    ) -> AnyPublisher<DataAPI.CreateResponse, FMRest.APIError> {
+    ) -> AnyPublisher<DataAPI.Upserted<R>, FMRest.APIError> {
         switch others {
         case .tooMany: return .failing(.severalHaveTheKey)
         case .inOtherForm: return .failing(.keyInOtherForm)
@@ -209,14 +213,7 @@ extension DataAPI.TypedLayout {
         return making.tryMap { row in
             let result = row.result
             if result.kind == .created, let recordId = result.recordId {
-                var response = DataAPI.CreateResponse(
-                    recordId: recordId,
-                    modId: result.modId,
-                    newPortalRecordInfo: result.newPortalRecordInfo,
-                    scriptResponse: result.scriptResponse
-                )
-                response.messages = result.messages
-                return response
+                return DataAPI.Upserted(created: recordId, result)
             }
             let error = result.error ?? .noAnswer
             let isOthers = others == .spelledOtherwise && error.fileMakerCode == .valueNotUnique

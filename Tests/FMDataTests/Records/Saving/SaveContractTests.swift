@@ -54,7 +54,7 @@ import Testing
             save.subscribe(second)
             #expect(await second.completion().isFinished)
             // The first save has written it already.
-            expectNoDifference(second.values.map(\.outcome), [.alreadyThere])
+            expectNoDifference(second.values.map(\.result.kind), [.unchanged])
         }
     }
 

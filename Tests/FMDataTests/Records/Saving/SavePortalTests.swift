@@ -24,7 +24,7 @@ import Testing
             let saved = try await people.save(draft).firstValue()
             expectNoDifference(saved.sentFields, ["City", "Phones::Number", "Phones::Kind"])
             expectNoDifference(saved.sentPortals, ["Phones"])
-            expectNoDifference(saved.newPortalRecordInfo.map(\.tableName), ["Phones"])
+            expectNoDifference(saved.result.newPortalRecordInfo.map(\.tableName), ["Phones"])
             expectNoDifference(
                 saved.record.portalData?.phones,
                 [
@@ -110,7 +110,7 @@ import Testing
             let conflict = await people.save(draft, onConflict: .merge).awaitSingleResult().failure?.saveConflict
             expectNoDifference(conflict?.rows.map(\.kind), [.deletedByOther])
             let given = try await people.save(draft, onConflict: .theirs).firstValue()
-            expectNoDifference(given.outcome, .gaveUp)
+            expectNoDifference(given.result.kind, .unchanged)
             expectNoDifference(given.record.portalData?.phones.count, 1)
         }
     }

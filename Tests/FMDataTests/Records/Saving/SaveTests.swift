@@ -38,7 +38,7 @@ import Testing
             let saved = try await people.save(draft).firstValue()
             expectNoDifference(saved.sentFields, ["City"])
             expectNoDifference(saved.sentPortals, [])
-            expectNoDifference(saved.outcome, .written)
+            expectNoDifference(saved.result.kind, .updated)
             expectNoDifference(saved.modId, 1)
             expectNoDifference(saved.record.modId, 1)
             expectNoDifference(saved.record.fieldData.city, "Paris")
@@ -57,7 +57,10 @@ import Testing
             let people = world.database.layout(SavedContact.self)
             let record = try await people.record(id: 1).firstValue()
             let saved = try await people.save(record.draft()).firstValue()
-            expectNoDifference(saved, DataAPI.Saved(record: record, outcome: .nothingDiffered))
+            expectNoDifference(
+                saved,
+                DataAPI.Saved(record: record, result: .init(.unchanged, recordId: record.recordId, modId: record.modId))
+            )
             expectNoDifference(writes(world), 0)
         }
     }
@@ -219,7 +222,7 @@ import Testing
         try await World.run { world in
             let (people, draft) = try await draftOfTwo(world, ["Balance": 7, "City": "Paris"])
             let saved = try await people.save(draft, onConflict: .merge).firstValue()
-            expectNoDifference(saved.outcome, .written)
+            expectNoDifference(saved.result.kind, .updated)
             expectNoDifference(saved.sentFields, ["Notes"])
             expectNoDifference(saved.settledConflicts, [])
             expectNoDifference(saved.record.modId, 2)
@@ -242,7 +245,7 @@ import Testing
         try await World.run { world in
             let (people, draft) = try await draftOfTwo(world, ["Notes": "theirs", "Balance": 7])
             let given = try await people.save(draft, onConflict: .theirs).firstValue()
-            expectNoDifference(given.outcome, .gaveUp)
+            expectNoDifference(given.result.kind, .unchanged)
             expectNoDifference(given.sentFields, [])
             expectNoDifference(given.settledConflicts.map(\.field), ["Notes"])
             expectNoDifference(given.record.fieldData.notes, "theirs")
@@ -326,7 +329,7 @@ import Testing
             draft.city = "Paris"
             world.sandbox.inject(fault, on: .editRecord)
             let saved = try await people.save(draft).firstValue()
-            expectNoDifference(saved.outcome, .written)
+            expectNoDifference(saved.result.kind, .updated)
             expectNoDifference(saved.sentFields, ["City"])
             expectNoDifference(saved.record.modId, 1)
             expectNoDifference(world.sandbox.counters.executedWrites, 1)
@@ -390,7 +393,7 @@ import Testing
             expectNoDifference(saved.sentFields, ["City"])
             expectNoDifference(saved.modId, 1)
             let again = try await people.update("1") { $0.city = "Paris" }.firstValue()
-            expectNoDifference(again.outcome, .nothingDiffered)
+            expectNoDifference(again.result.kind, .unchanged)
             expectNoDifference(writes(world), 1)
             let missing = await people.update(99) { $0.city = "Paris" }.awaitSingleResult().failure
             expectNoDifference(missing?.fileMakerCode, .recordMissing)
