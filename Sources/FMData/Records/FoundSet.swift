@@ -132,11 +132,8 @@ extension DataAPI.FoundSet {
     /// has the fields and portals of that layout.
     ///
     /// Source: Claris Data API guide, parameter `layout.response`.
-    public func responseLayout(_ layout: some LayoutKey) -> DataAPI.FoundSet<R> { responseLayout(layout.layoutName) }
-
-    /// The same records as another layout of the same table shows them.
-    public func responseLayout(_ layout: String) -> DataAPI.FoundSet<R> {
-        changed { $0.options.layoutResponse = layout }
+    public func responseLayout(_ layout: some LayoutKey) -> DataAPI.FoundSet<R> {
+        changed { $0.options.layoutResponse = layout.layoutName }
     }
 
     /// The same records as another record type shows them through its own layout of the same table: the find uses
