@@ -14,7 +14,7 @@ extension DataAPI {
     ///         }
     ///     }
     /// ]
-    /// let counted = DataAPI.Server(host: serverAddress, config: config)
+    /// let counted = DataAPI.Server(host: "fms.example.com", config: config)
     ///     .addDatabase("World", credentials: .init(user: "admin", password: "admin"))
     /// _ = try await counted.addLayout("Countries").getRecords().firstValue()       // getRecords Countries 100 fine
     /// ```
