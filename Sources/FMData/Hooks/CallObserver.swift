@@ -16,7 +16,8 @@ extension DataAPI {
     /// ]
     /// let counted = DataAPI.Server(host: "fms.example.com", config: config)
     ///     .addDatabase("World", credentials: .init(user: "admin", password: "admin"))
-    /// _ = try await counted.addLayout("Countries").getRecords().firstValue()       // getRecords Countries 100 fine
+    /// let countries = counted.addLayout("Countries").getRecords().returnAs(FieldData.self)
+    /// _ = try await countries.firstValue()                        // getRecords Countries 100 fine
     /// ```
     ///
     /// A call is one subscription to a publisher of the library that sends one request: with all attempts, and with the
