@@ -32,7 +32,8 @@ final class WebhookInstallation: Sendable {
     let watchedTime = TestTime()
 
     private init(_ traits: Sandbox.WebhookTraits) async throws {
-        clock = ManualClock()
+        let clock = ManualClock()
+        self.clock = clock
         // A busy machine may delay a test for longer than an idle connection is normally kept.
         sandbox = try await Sandbox.start(
             [.sample],
