@@ -38,7 +38,9 @@ extension DataAPI.Database {
         publishesOneValue: Bool = false,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        let observed = server.observing(calls, makeRequest) { calls, makeRequest in
+        let observed = server.observing(calls, makeRequest, publishesOneValue: publishesOneValue) {
+            calls,
+            makeRequest in
             DataAPI.Database(self, calls: calls)
                 .perform(makeRequest, publishesOneValue: publishesOneValue, exchange: exchange)
         }
@@ -247,7 +249,7 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        let observed = observing(calls, makeRequest) { calls, makeRequest in
+        let observed = observing(calls, makeRequest, publishesOneValue: true) { calls, makeRequest in
             DataAPI.Server(self, calls: calls).perform(makeRequest)
         }
         return observed

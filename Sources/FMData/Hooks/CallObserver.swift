@@ -20,17 +20,19 @@ extension DataAPI {
     /// ```
     ///
     /// A call is one subscription to a publisher of the library that sends one request: with all attempts, and with the
-    /// wait for a session. A batch, a page, a poll of a live query each make calls of their own; a login, a logout and
-    /// the content of a container are no calls, but a ``Middleware`` sees them. An answer that a call shares with an
-    /// equal one, or takes from the cache, is a call without attempts. A call whose request cannot be written is not
-    /// observed, since nothing begins.
+    /// wait for a session. Each row of a batch, each page, each poll of a live query and each lookup of the cause of an
+    /// error is a call of its own. A login, a logout and the content of a container are no calls, but a ``Middleware``
+    /// sees them. An answer that a call shares with an equal one, or takes from the cache, is a call without attempts. A
+    /// call whose request cannot be written is not observed, since nothing begins.
     public struct CallObserver: Sendable {
         let begin: @Sendable (CallDescription) -> CallObservation?
 
         /// Creates an observer.
         ///
-        /// - Parameter begin: called when a call is subscribed to, on the thread that subscribes, so that task-local
-        ///   values are those of the caller. Returns `nil` if the call is of no interest.
+        /// - Parameter begin: called when a subscriber first asks a call for a value, on the thread that asks. With
+        ///   `sink`, `firstValue()` and `values` that is the code that subscribes, so task-local values are those of the
+        ///   caller; the second page of a stream is asked for by whatever thread has delivered the first. Returns `nil`
+        ///   if the call is of no interest.
         public init(_ begin: @escaping @Sendable (CallDescription) -> CallObservation?) { self.begin = begin }
     }
 
@@ -56,7 +58,7 @@ extension DataAPI {
     public struct CallObservation: Sendable {
         /// A step for the attempts of this call alone, behind all others. The default is none.
         public var middleware: Middleware?
-        /// Called once, when the call has ended.
+        /// Called once, when the call has ended: before its subscriber receives the one value, the failure or the end.
         public var ended: @Sendable (CallEnd) -> Void
 
         /// Creates an observation.
@@ -70,9 +72,10 @@ extension DataAPI {
     public struct CallEnd: Sendable {
         /// The error of a failed call.
         public let failure: FMRest.APIError?
-        /// Whether the subscriber cancelled the call. That is no failure.
+        /// Whether the subscriber cancelled the call before it had its value, or the last of its records. That is no
+        /// failure.
         public let isCancelled: Bool
-        /// The time since the subscription.
+        /// The time since the call began.
         public let duration: Duration
         /// The number of attempts that were made to send the request.
         public let attempts: Int
@@ -169,27 +172,34 @@ extension DataAPI.Server {
     ///
     /// - Parameters:
     ///   - calls: the options of the call.
-    ///   - makeRequest: makes the request, once for each subscription.
+    ///   - makeRequest: makes the request.
+    ///   - publishesOneValue: whether the call publishes a single value, which is its end: the subscriber may cancel
+    ///     when it has it.
     ///   - perform: performs the call with other options.
     /// - Returns: `nil` if nothing observes the call.
     func observing<Response, Value>(
         _ calls: CallContext,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        publishesOneValue: Bool,
         _ perform:
             @escaping (CallContext, @escaping () throws -> DataAPIRequest<Response>) -> AnyPublisher<
                 Value, FMRest.APIError
             >
     ) -> AnyPublisher<Value, FMRest.APIError>? {
         let observers = calls.options.observers ?? config.observers
-        guard !observers.isEmpty else { return nil }
-        return Deferred { () -> AnyPublisher<Value, FMRest.APIError> in
-            let request = Result { try makeRequest() }
-            guard case .success(let made) = request,
-                let call = ObservedCall(self.description(of: made, calls), observers, now: self.time.now)
-            else { return perform(calls.observed()) { try request.get() } }
-            return perform(calls.observed(through: call.middleware)) { made }
+        guard calls.observation == nil, !observers.isEmpty else { return nil }
+        return OnDemandPublisher {
+            guard let request = try? makeRequest(),
+                let call = ObservedCall(self.description(of: request, calls), observers, now: self.time.now)
+            else { return perform(calls.observed(), makeRequest) }
+            // Where the server's formats have to be asked for first, the request is written with those.
+            let isFinal = !self.config.dateFormats.followsServer || self.formats.known != nil
+            return perform(calls.observed(through: call.middleware)) { isFinal ? request : try makeRequest() }
                 .handleEvents(
-                    receiveOutput: { call.published($0) },
+                    receiveOutput: { value in
+                        call.published(value)
+                        if publishesOneValue { call.ended() }
+                    },
                     receiveCompletion: { completion in
                         if case .failure(let error) = completion { call.ended(error) } else { call.ended() }
                     },

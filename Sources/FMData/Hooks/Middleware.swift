@@ -55,7 +55,8 @@ extension DataAPI {
         public static func headers(_ headers: Headers) -> Middleware {
             Middleware { request, next in
                 var request = request
-                for (name, value) in headers { request.headers[name] = value }
+                for (name, _) in headers { request.headers[name] = nil }
+                for (name, value) in headers { request.headers.add(name, value) }
                 return next(request)
             }
         }

@@ -33,7 +33,7 @@ extension DataAPI.Server {
     }
 
     /// Whether a call's requests go through middleware.
-    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.options.middleware.isEmpty }
+    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.middleware.isEmpty }
 
     /// The middleware of a request; `nil` if it goes to the HTTP client as it is.
     func chain(of context: RequestContext) -> MiddlewareChain? {
@@ -42,6 +42,7 @@ extension DataAPI.Server {
         return MiddlewareChain(
             steps: steps,
             transport: config.transport ?? ClientTransport(client: client),
+            announcesSending: config.transport != nil,
             mayBePlain: config.plainHTTP
         )
     }
@@ -65,6 +66,9 @@ final class AttemptCount: Sendable {
 struct MiddlewareChain: Sendable {
     let steps: [DataAPI.Middleware]
     let transport: any DataAPI.Transport
+    /// Whether the chain itself reports that a request is sent. The HTTP client does so by itself, when it has a
+    /// connection.
+    let announcesSending: Bool
     let mayBePlain: DataAPI.PlainHTTP
 
     /// The parts of the response to one attempt.
@@ -94,10 +98,12 @@ struct MiddlewareChain: Sendable {
                     throw HTTPClientError(code: .insecureScheme, outcome: .notSent, origin: http.origin)
                 }
                 try passage.begin(isSafeToRepeat: http.isSafeToRepeat)
+                if announcesSending { http.willBeSent?() }
                 return transport.parts(of: DataAPI.TransportRequest(http))
                     .mapError { error in
-                        if error.outcome == .notSent { passage.notSent() }
-                        return FMRest.APIError(wrapping: error)
+                        let error = FMRest.APIError(error)
+                        if !error.outcomeIsUnknown { passage.notSent() }
+                        return error
                     }
                     .eraseToAnyPublisher()
             } catch {
