@@ -11,7 +11,8 @@ import OpenCombine
 //       → Database.explaining            which field, layout or script an error means
 //       → Database.validating            for writes with that option: checks of the layout and the program on values
 //       → Server.retrying                repeats after a pause, if the call's policy says so and it is safe
-//       → SessionPool.authorized         lease → attempt → give back, and once more if the session was refused
+//       → SessionPool.authorized         lease → attempt → give back, and once more if the session was refused; an
+//                                        account with a key has no sessions
 //       → Server.exchange                one attempt: an HTTP request with that token (AnswerPublisher)
 //       → HTTPClient                     pool, connection, socket, and back, part by part
 //       → AnswerCollector                checks the messages, then reads the response
@@ -153,7 +154,8 @@ extension DataAPI.Database {
         )
     }
 
-    /// Makes an attempt in one of the database's sessions, and once more in a fresh one if the token was refused.
+    /// Makes an attempt in one of the database's sessions, and once more in a fresh one if the token was refused. An
+    /// account with a key has no sessions: it makes one attempt with the key.
     ///
     /// - Parameters:
     ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out.
@@ -169,7 +171,8 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            pool.authorized(
+            if let key = (call.options.tenure ?? tenure).key { return withKey(key, attempt) }
+            return pool.authorized(
                 for: call.options.pollMeter == nil ? .request : .poll,
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
@@ -179,8 +182,18 @@ extension DataAPI.Database {
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
         case .pinned(let lease, _):
-            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+            return attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
         }
+    }
+
+    /// Makes an attempt with a key, when there is demand.
+    private func withKey<Value>(
+        _ key: SessionToken,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        OnDemandPublisher { [self] in withExtendedLifetime(self) { attempt(key) } }
+            .mapError { error in error.ofRefusedKey(below: self.server.config.rootPath) }
+            .eraseToAnyPublisher()
     }
 }
 

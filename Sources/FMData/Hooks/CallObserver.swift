@@ -10,13 +10,13 @@ extension DataAPI {
     /// config.observers = [
     ///     DataAPI.CallObserver { call in
     ///         DataAPI.CallObservation { end in
-    ///             print(call.operation, call.layout ?? "", end.rowCount, end.failure?.code.description ?? "fine")
+    ///             print(call.operation, end.rowCount, end.failure?.code.description ?? "fine")    // getRecords 100 fine
     ///         }
     ///     }
     /// ]
-    /// let counted = DataAPI.Server(host: host, config: config)
-    ///     .addDatabase("World", credentials: .init(user: "admin", password: "admin"))
-    /// _ = try await counted.addLayout("Countries").getRecords().firstValue()       // getRecords Countries 100 fine
+    /// let observed = DataAPI.Server(host: "fms.example.com", config: config)
+    ///     .addDatabase("World", credentials: Credentials(user: "admin", password: secret))
+    /// _ = try await observed.addLayout("Countries").getRecords().returnAs(Country.self).firstValue()
     /// ```
     ///
     /// A call is one subscription to a publisher of the library that sends one request: with all attempts, and with the

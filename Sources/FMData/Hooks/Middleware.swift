@@ -15,7 +15,7 @@ extension DataAPI {
     ///         .eraseToAnyPublisher()
     ///     }
     /// )
-    /// let watched = DataAPI.Server(host: host, config: config)
+    /// let watched = DataAPI.Server(host: "fms.example.com", config: config)
     /// print(try await watched.getProductInfo().firstValue().name.isEmpty)          // false
     /// ```
     ///

@@ -26,7 +26,7 @@ final class SessionIdentity: Sendable {
                 given: login.given,
                 dataSources: login.dataSources,
                 account: Account(login),
-                tenure: Tenure(time: time)
+                tenure: Tenure(time: time, key: login.key)
             )
         )
         gate = CredentialsGate(
@@ -62,7 +62,7 @@ final class SessionIdentity: Sendable {
                 given: login.given,
                 dataSources: login.dataSources,
                 account: account,
-                tenure: isSame ? before : Tenure(time: time)
+                tenure: isSame ? before : Tenure(time: time, key: login.key)
             )
             return Replacement(tenure: state.tenure, ended: ended, before: [before, provider])
         }
@@ -104,6 +104,9 @@ extension DataAPI {
             self.provider = provider
             self.dataSources = dataSources
         }
+
+        /// The key that stands for this login; `nil` if it opens sessions.
+        var key: SessionToken? { if case .key(let key) = given.secret { SessionToken(key) } else { nil } }
 
         /// The key of this login's sessions in a token store; `nil` if there is no store.
         func storeKey(of database: String, on server: Server) -> TokenStore.Key? {
@@ -157,6 +160,20 @@ extension DataAPI.Server {
                     error.outcomeIsUnknown = false
                     return error
                 }
+                .eraseToAnyPublisher()
+        }
+    }
+}
+
+extension DataAPI.Server {
+    /// Publishes one value when the host has answered a call that changes nothing, made with this key.
+    func check(_ key: SessionToken, of database: String, _ calls: CallContext) -> AnyPublisher<Void, FMRest.APIError> {
+        deferred({
+            DataAPIRequest.scriptNames(in: database).within(calls.ofOneCall.next(at: self.time.now()))
+        }) { request in
+            self.exchange(request, token: key)
+                .map { _ in () }
+                .mapError { error in error.ofRefusedKey(below: self.config.rootPath) }
                 .eraseToAnyPublisher()
         }
     }

@@ -12,18 +12,33 @@ extension DataAPI.Database {
     /// Fails with ``FMRest/APIError/Code/unauthorized`` when there are no credentials, and with FileMaker code 212 when
     /// the account is refused; ``credentials`` are then `.invalid`.
     ///
+    /// A key opens no session. It is checked by a call that changes nothing, the list of the scripts' names, and
+    /// published; when it is refused, this fails with ``FMRest/APIError/Code/unauthorized``.
+    ///
     /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
     ///
     /// - Note: One value. See <doc:Calls>.
     public func login(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
-        asOneAccount { tenure in
+        asOneAccount { tenure -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> in
+            if let key = tenure.key {
+                return self.bound(to: tenure).check().map { .key(key.value) }.eraseToAnyPublisher()
+            }
             let call = self.calls.ofOneCall(in: tenure)
             return self.server.retrying(in: call) { self.openSession(within: call.clock, in: tenure) }
+                .map { token in DataAPI.Credentials(token: token.value) }
+                .eraseToAnyPublisher()
         }
-        .map { token in DataAPI.Credentials(token: token.value) }
         .delivered(on: isolation, by: self)
+    }
+
+    /// Publishes one value when the host has answered a call that changes nothing: in a session, or with the key.
+    func check() -> AnyPublisher<Void, FMRest.APIError> {
+        // A proxy cannot tell which file's session a key's `validateSession` would be about.
+        tenure.key == nil
+            ? perform { .validateSession(.session) }.map { _ in () }.eraseToAnyPublisher()
+            : perform { .scriptNames(in: self.name) }.map { _ in () }.eraseToAnyPublisher()
     }
 
     /// Publishes the token of a session that is open, after a login if need be.
@@ -54,7 +69,8 @@ extension DataAPI.Database {
     /// call this: the first request that needs a session logs in with the credentials given to `addDatabase`.
     ///
     /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of
-    /// kind `token` are used without a request.
+    /// kind `token` are used without a request. A key is checked as by ``login(isolation:)`` and then used; when it is
+    /// refused, the credentials before stay in use.
     ///
     /// - Note: One value. See <doc:Calls>.
     ///
@@ -77,6 +93,14 @@ extension DataAPI.Database {
             }
             .setFailureType(to: FMRest.APIError.self)
             .delivered(on: isolation, by: server)
+        }
+        if let key = login.key {
+            return server.check(key, of: name, calls)
+                .map { _ in
+                    self.use(login)
+                    return credentials
+                }
+                .delivered(on: isolation, by: server)
         }
         let session = server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials, calls)
         return pool.logInExternally(session) {
@@ -112,7 +136,7 @@ extension DataAPI.Database {
     /// Checks whether the database can open or use a session on its server.
     ///
     /// Publishes `true` when a session was validated, `false` when its credentials are refused. Fails with all other
-    /// errors. Logs in first if need be.
+    /// errors. Logs in first if need be. A key is checked by the list of the scripts' names instead.
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
     ///
@@ -120,7 +144,7 @@ extension DataAPI.Database {
     public func validateSession(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Bool, FMRest.APIError> {
-        perform { .validateSession(.session) }
+        check()
             .map { _ in true }
             .tryCatch { error -> Just<Bool> in
                 guard error.meansTokenRefused || error.meansCredentialsRefused else { throw error }
@@ -145,7 +169,8 @@ extension DataAPI.Database {
     /// Publishes what the inner publisher publishes. On demand a session is leased, after a login if need be; it is
     /// logged out when the inner publisher ends or the subscription is cancelled. A lost session is not replaced, since
     /// its globals are lost with it: the work fails with ``FMRest/APIError/Code/sessionLost``, and with
-    /// ``FMRest/APIError/Code/credentialsReplaced`` when the database becomes another account's.
+    /// ``FMRest/APIError/Code/credentialsReplaced`` when the database becomes another account's. With a key, which opens
+    /// no session, nothing is done, and it fails with ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// - Note: As many values as the work publishes. See <doc:Calls>.
     ///
@@ -157,7 +182,10 @@ extension DataAPI.Database {
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         TenuredPublisher(tenure: { self.tenure }) { tenure in
-            TenuredPublisher.Work(
+            guard tenure.key == nil else {
+                return TenuredPublisher.Work(publisher: .failing(.keyOpensNoSession("withSession needs")))
+            }
+            return TenuredPublisher.Work(
                 publisher: self.pool.pinned(clock: self.calls.ofOneCall.clock, in: tenure) { lease in
                     work(DataAPI.Database(self, pinnedTo: lease, in: tenure))
                 },

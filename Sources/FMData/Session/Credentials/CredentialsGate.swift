@@ -115,6 +115,12 @@ final class CredentialsGate: Sendable {
                     reason: "The session ended, and a session token cannot open another one.",
                     hint: "Credentials of an account renew their session by themselves."
                 )
+            case .key:
+                FMRest.APIError(
+                    .invalidRequest,
+                    reason: "A key cannot open a session, so nothing was sent.",
+                    hint: "Give it to addDatabase(_:credentials:) or login(credentials:) instead of a provider."
+                )
             case .invalid:
                 state.withLockedValue { $0.refusal }?.refusedEarlier ?? .noCredentials(for: place)
             }
