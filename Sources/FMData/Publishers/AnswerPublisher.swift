@@ -25,15 +25,14 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
 
         private let answer: AnswerPublisher
         private let collector: Response.Collector
-        /// `nil` if nothing would be logged.
-        private let log: CallLog?
+        private let notes: ExchangeNotes
         /// Only for the log.
         private var httpStatus: Int?
 
         override init(_ answer: AnswerPublisher, downstream: Downstream) {
             self.answer = answer
             collector = Response.Collector(reader: answer.server.reader.reader(for: answer.request))
-            log = answer.server.callLog(of: answer.request)
+            notes = answer.server.notes(of: answer.request)
             super.init(answer, downstream: downstream)
         }
 
@@ -52,7 +51,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
             }
         }
 
-        override func cancelled() { log?.cancelled() }
+        override func cancelled() { notes.cancelled() }
 
         // MARK: From the exchange
 
@@ -62,7 +61,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
-            if log != nil, case .head(let head) = part { httpStatus = Int(head.status.code) }
+            if notes.log != nil, case .head(let head) = part { httpStatus = Int(head.status.code) }
             do {
                 try collector.take(part)
             } catch {
@@ -77,7 +76,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
                 if let error { throw error }
                 var response = try collector.response()
                 response.nameScripts(answer.request.scripts)
-                log?.finished(httpStatus: httpStatus)
+                notes.finished(httpStatus: httpStatus)
                 publishLast(response, to: downstream)
             } catch {
                 fail(error, downstream)
@@ -87,7 +86,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: Publisher {
         private func fail(_ error: any Error, _ downstream: Downstream?) {
             guard let downstream else { return }
             let error = answer.server.error(error, about: answer.request)
-            log?.failed(error, httpStatus: httpStatus)
+            notes.failed(error, httpStatus: httpStatus)
             downstream.receive(completion: .failure(error))
         }
     }

@@ -87,7 +87,8 @@ extension FMRest.APIError {
         FMRest.APIError(
             .invalidRequest,
             reason: "\(what) a session, and a key opens none: each call may be carried out in another one.",
-            hint: "Nothing was sent. Log in with an account for this work, or pass the values to a script as its parameter."
+            hint: "Nothing was sent. Log in with an account for this work, or pass the values to a script as its "
+                + "parameter."
         )
     }
 }

@@ -77,6 +77,10 @@ final class SessionIdentity: Sendable {
     /// this error.
     func refused(_ error: FMRest.APIError) { gate.refused(error) }
 
+    /// The server's refusal of the credentials, as long as they are not sent again; `nil` if nothing is known against
+    /// them.
+    var standingRefusal: FMRest.APIError? { gate.standingRefusal }
+
     var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
 
     /// One login. Fails without sending anything if the server has refused the same credentials before.

@@ -52,6 +52,8 @@ extension DataAPI {
         let models: ModelWatch?
         /// The registry of the live queries.
         let live: LiveRegistry
+        /// The turns of the database's probes.
+        let probes: ProbeTurns
         /// The options of the calls.
         let calls: CallContext
         /// The database that this object is a view of, with other options of its calls; it keeps that one alive. `nil`
@@ -85,6 +87,7 @@ extension DataAPI {
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: changes)
             models = ModelWatch(name, server.config, shown: _modelDrifts, willChange: changes)
             live = LiveRegistry()
+            probes = ProbeTurns()
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: login.storeKey(of: name, on: server),
@@ -118,6 +121,7 @@ extension DataAPI {
             identity = database.identity
             models = database.models
             live = database.live
+            probes = database.probes
             sessions = .pinned(lease, of: database.pool)
             _modelDrifts = database._modelDrifts
             _credentials.set(Credentials(token: lease.token.value))
@@ -132,6 +136,7 @@ extension DataAPI {
             sessions = database.sessions
             models = database.models
             live = database.live
+            probes = database.probes
             self.calls = calls
             shown = database.original
             owner = nil

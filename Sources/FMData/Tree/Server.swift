@@ -45,6 +45,8 @@ extension DataAPI {
         let formats: ServerFormats
         /// The poll rate limit of live queries.
         let pollRateLimiter: PollRateLimiter
+        /// How the exchanges with the host have ended.
+        let exchanges: ExchangeRecord
         let blockedActorWatch: BlockedActorWatch
         /// The first part of the path of every Data API call: `/fmi/data/vLatest`.
         let apiRoot: String
@@ -96,6 +98,7 @@ extension DataAPI {
             self.random = runtime.random
             self.retryBudget = RetryBudget()
             self.pollRateLimiter = PollRateLimiter(config.pollRateLimit, time: self.time)
+            self.exchanges = ExchangeRecord()
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
             if config.tls.dangerouslySkipsVerification {
                 config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
@@ -115,6 +118,7 @@ extension DataAPI {
             givenReader = server.givenReader
             formats = server.formats
             pollRateLimiter = server.pollRateLimiter
+            exchanges = server.exchanges
             blockedActorWatch = server.blockedActorWatch
             apiRoot = server.apiRoot
             children = server.children
@@ -275,7 +279,7 @@ struct ServerPools: Sendable {
     }
 
     private var pools: [WeakPool] = []
-    private var isClosed = false
+    private(set) var isClosed = false
 
     /// The number of pools, including those released since the last one was added.
     var count: Int { pools.count }

@@ -58,6 +58,16 @@ final class CredentialsGate: Sendable {
         state.withLockedValue { $0.refusal = error }
     }
 
+    /// The server's refusal of the credentials in use, as long as they are not sent again.
+    var standingRefusal: FMRest.APIError? {
+        state.withLockedValue { state in
+            var credentials = state.supplied?.credentials
+            if case .holder(let fixed) = state.provider.owner { credentials = fixed }
+            guard let credentials, credentials != .invalid else { return state.refusal }
+            return state.loginGuard.error(for: credentials, now: now())
+        }
+    }
+
     /// One login: publishes what `send` publishes. `send` is called with valid credentials that were not refused
     /// before. It is called once more, with fresh ones, if kept credentials turn out to have been refused meanwhile (a
     /// Claris ID token that ended before its hour, a changed password).
