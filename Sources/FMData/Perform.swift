@@ -181,8 +181,8 @@ extension DataAPI.Database {
             ) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
-        case .pinned(let lease, _):
-            return attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+        case .pinned(let session, _):
+            return session.call(attempt)
         }
     }
 

@@ -75,7 +75,7 @@ extension DataAPI.Calling {
     /// print(try await nightly.script("Echo", "done").firstValue().scriptResult ?? "")      // done
     /// ```
     ///
-    /// With these limits, ``DataAPI/Database/withSession(isolation:_:)->Value`` waits that long for its session, and
+    /// With these limits, ``DataAPI/Database/withSession(keptAlive:isolation:_:)->Value`` waits that long for its session, and
     /// each call inside has them too. See ``DataAPI/Timeouts`` for what each limit covers and what the error says.
     ///
     /// - Parameter change: Changes the limits; it receives the present ones: those of ``DataAPI/Config/timeouts``, or
@@ -115,7 +115,7 @@ extension DataAPI.Calling {
     /// A read that is equal to one under way gets the same answer, or the same failure, and sends nothing. A read that
     /// begins after the answer sends a request of its own: nothing is kept. Cancelling one subscription leaves the
     /// others their answer; cancelling the last one ends the request on the wire. Two reads are equal when they come
-    /// from the same database object (and, in ``DataAPI/Database/withSession(isolation:_:)->Value``, the same session),
+    /// from the same database object (and, in ``DataAPI/Database/withSession(keptAlive:isolation:_:)->Value``, the same session),
     /// ask for the same in the same types, and have the same time limits and tag. The time and the logger are those of
     /// the read that came first.
     ///

@@ -14,7 +14,7 @@ extension DataAPI.Database {
     /// Publishes an empty value.
     ///
     /// A global field's value lives in one session of the server and is lost with it, without notice: after 15 minutes
-    /// without a request, or when the host restarts. Within ``withSession(isolation:_:)->Value`` such a loss is a
+    /// without a request, or when the host restarts. Within ``withSession(keptAlive:isolation:_:)->Value`` such a loss is a
     /// failure, and other work goes on in parallel sessions: set globals there. Outside of it, all later requests run
     /// one after the other in the session in which the globals were set, until that session ends, so that they all see
     /// them. Set globals in one call, or one call after the other: two calls at the same time may each use a session of

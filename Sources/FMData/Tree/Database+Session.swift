@@ -56,8 +56,8 @@ extension DataAPI.Database {
                 .givingBack(to: pool) { _, _ in .unused }
                 .mapError(\.error)
                 .eraseToAnyPublisher()
-        case .pinned(let lease, _):
-            .of(lease.token)
+        case .pinned(let session, _):
+            .of(session.lease.token)
         }
     }
 
@@ -175,9 +175,14 @@ extension DataAPI.Database {
     /// - Note: As many values as the work publishes. See <doc:Calls>.
     ///
     /// - Parameters:
+    ///   - keptAlive: whether the session is kept for work that makes no call for a long time. The host is then asked
+    ///     for it by a call that changes nothing, after ten minutes without a call (two thirds of
+    ///     ``DataAPI/SessionConfiguration/idleExpiry``); if it is lost, the work fails at once. By default the host
+    ///     drops it after 15 minutes, and the next call fails. Needs FileMaker Server 19.
     ///   - isolation: where the values arrive; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     public func withSession<Value>(
+        keptAlive: Bool = false,
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -187,7 +192,8 @@ extension DataAPI.Database {
             }
             return TenuredPublisher.Work(
                 publisher: self.pool.pinned(clock: self.calls.ofOneCall.clock, in: tenure) { lease in
-                    work(DataAPI.Database(self, pinnedTo: lease, in: tenure))
+                    let session = self.hold(lease, keptAlive: keptAlive)
+                    return session.lent(to: work(DataAPI.Database(self, pinnedTo: session, in: tenure)))
                 },
                 error: { .credentialsReplaced(outcomeIsUnknown: true) }
             )
@@ -210,23 +216,55 @@ extension DataAPI.Database {
     /// A session is leased, after a login if need be, and logged out when the work has returned or thrown; the call
     /// returns or throws the same. Cancelling the task ends the wait for the session, and in the work the calls that
     /// are under way: both throw `CancellationError`. A lost session is not replaced, since its globals are lost with
-    /// it: the work's calls fail with ``FMRest/APIError/Code/sessionLost``.
+    /// it: the work's calls fail with ``FMRest/APIError/Code/sessionLost``, and ``sessionLoss`` publishes that error.
     ///
     /// - Parameters:
+    ///   - keptAlive: whether the session is kept for work that makes no call for a long time. The host is then asked
+    ///     for it by a call that changes nothing, after ten minutes without a call (two thirds of
+    ///     ``DataAPI/SessionConfiguration/idleExpiry``). By default the host drops it after 15 minutes, and the next
+    ///     call fails. Needs FileMaker Server 19.
     ///   - isolation: where the work runs; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     @_disfavoredOverload
     public func withSession<Value>(
+        keptAlive: Bool = false,
         isolation: isolated (any Actor)? = #isolation,
         _ work: (DataAPI.Database) async throws -> Value
     ) async throws -> Value {
         // This publisher does not finish before it is cancelled, so the session is held until the work has ended.
-        try await withSession(isolation: nil) { pinned in
+        try await withSession(keptAlive: keptAlive, isolation: nil) { pinned in
             Just(pinned).setFailureType(to: FMRest.APIError.self)
                 .append(Empty(completeImmediately: false))
                 .eraseToAnyPublisher()
         }
         .withFirstValue(work)
+    }
+
+    /// The error with which the reserved session of this database was lost, for work that has to know it before its
+    /// next call: publishes it once, when a call or the question for a session that is kept alive has found the session
+    /// lost, and finishes. Finishes without a value when the work ends, and at once for a database that is not bound to
+    /// one session. Values arrive on the main actor for subscribers on the main actor, for all others on the thread that
+    /// found out.
+    public var sessionLoss: AnyPublisher<FMRest.APIError, Never> {
+        switch sessions {
+        case .pool: Empty().eraseToAnyPublisher()
+        case .pinned(let session, _): session.loss.whereSubscribed()
+        }
+    }
+
+    /// The session of a lease, for work that is bound to it.
+    private func hold(_ lease: SessionLease, keptAlive: Bool) -> HeldSession {
+        let (server, calls) = (server, calls.ofOtherCalls)
+        return HeldSession(
+            lease,
+            HeldSessionMachine.Settings(server.config.sessions, isKeptAlive: keptAlive),
+            time: server.time
+        ) {
+            let context = calls.ofOneCall.next(at: server.time.now())
+            let answer: AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> =
+                server.exchange(.validateSession(.session).within(context), token: lease.token)
+            return answer.map { _ in () }.eraseToAnyPublisher()
+        }
     }
 
     /// The same hosted file for another account, over the same connections; everything else is that account's own.

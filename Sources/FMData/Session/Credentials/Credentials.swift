@@ -76,7 +76,7 @@ extension DataAPI {
         /// ``FMRest/APIError/Code/unauthorized``, and was not carried out; the next call sends the key again.
         ///
         /// Nothing binds two calls together: the proxy may carry out each in another session. So
-        /// ``DataAPI/Database/withSession(isolation:_:)->Value`` and
+        /// ``DataAPI/Database/withSession(keptAlive:isolation:_:)->Value`` and
         /// ``DataAPI/Database/setGlobalFields(globalFields:isolation:)`` fail with
         /// ``FMRest/APIError/Code/invalidRequest`` before anything is sent, and scripts must not rely on what another
         /// call has left. The content of a container is streamed by the host itself, which does not know keys: it can be
