@@ -100,6 +100,31 @@ extension Sandbox {
         }
     }
 
+    /// A Data API key of OttoFMS, a proxy on the host: a request below `/otto/fmi/data` with `Authorization: Bearer`
+    /// and the key is carried out as the account that the key stands for. There is no login, and each request has a
+    /// session of its own, which is not counted.
+    ///
+    /// A key for several databases is several values with the same ``text``. How the real proxy words its refusals is
+    /// not known; the sandbox answers 401 with a body that is none of the Data API.
+    ///
+    /// Source: OttoFMS documentation, "API Proxy".
+    public struct Key: Sendable, Equatable {
+        /// The key itself.
+        public var text: String
+        /// The name of the database.
+        public var database: String
+        /// The name of the account, whose password the proxy knows. An account that is missing or may not use the Data
+        /// API makes the proxy refuse the key.
+        public var account: String
+
+        /// Creates a key.
+        public init(_ text: String, database: String, account: String) {
+            self.text = text
+            self.database = database
+            self.account = account
+        }
+    }
+
     /// A logger for ``Configuration/logger`` that writes every request to standard error.
     public static var standardErrorLogger: Logger {
         Logger(label: "FMSandbox", factory: { StreamLogHandler.standardError(label: $0) })
@@ -127,6 +152,8 @@ extension Sandbox {
         /// When wrong passwords lock an account. If nil (the default), never, so that tests may use wrong passwords as
         /// often as they like.
         public var loginThrottling: LoginThrottling?
+        /// The keys that the proxy of OttoFMS takes. The default is none: then there is no proxy.
+        public var keys: [Key] = []
         /// The delay of every answer. The default is none.
         public var latency: Duration?
         /// How long an idle connection stays open, in real time. If nil (the default), the solutions decide; without a

@@ -14,19 +14,18 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
     let request: DataAPIRequest<Response>
     let token: SessionToken?
 
-    /// Used by the exchange alone, with one call after the other, except for the constant log.
+    /// Used by the exchange alone, with one call after the other, except for the constant notes.
     struct Memory {
         /// Only for the log.
         var httpStatus: Int?
-        /// `nil` if nothing would be logged.
-        let log: CallLog?
+        let notes: ExchangeNotes
         let collector: Response.Collector
         let answer: AnswerPublisher
     }
 
     var memory: Memory {
         Memory(
-            log: server.callLog(of: request),
+            notes: server.notes(of: request),
             collector: Response.Collector(reader: server.reader.inspecting(request.context.inspection)),
             answer: self
         )
@@ -46,7 +45,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         }
     }
 
-    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.memory.log?.cancelled() }
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.memory.notes.cancelled() }
 
     /// The subscriber of the exchange.
     private struct Parts: ResponseReceiver {
@@ -62,7 +61,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
-            if subscription.memory.log != nil, case .head(let head) = part {
+            if subscription.memory.notes.log != nil, case .head(let head) = part {
                 subscription.memory.httpStatus = Int(head.status.code)
             }
             do {
@@ -80,7 +79,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
                 if let error { throw error }
                 var response = try memory.collector.response()
                 response.nameScripts(memory.answer.request.scripts)
-                memory.log?.finished(httpStatus: memory.httpStatus)
+                memory.notes.finished(httpStatus: memory.httpStatus)
                 subscription.publishLast(response, to: downstream)
             } catch {
                 fail(error, downstream)
@@ -91,7 +90,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
             guard let downstream else { return }
             let memory = subscription.memory
             let error = memory.answer.server.error(error, about: memory.answer.request)
-            memory.log?.failed(error, httpStatus: memory.httpStatus)
+            memory.notes.failed(error, httpStatus: memory.httpStatus)
             downstream.receive(completion: .failure(error))
         }
     }

@@ -16,7 +16,8 @@ import OpenCombine
 //       → Database.explaining        on the way back: what in the request an error means (Database+Explaining)
 //       → Database.validating        for writes with that option: checks the values (Database+Validation)
 //       → Server.retrying            repeats after a pause, if the call's policy says so and it is safe (Server+Retry)
-//       → Database.inSession         in a session of the pool, or in the one that the database is bound to
+//       → Database.inSession         in a session of the pool, or in the one that the database is bound to; with a key,
+//                                    which has no sessions, at once
 //       → SessionPool.authorized     lease → attempt → give back, and once more if the session was refused
 //       → Database.attempt           adds what belongs to one attempt: the time that is left, logger, tag, comparison
 //       → Server.exchange            one attempt, with its line in the log (AnswerPublisher)
@@ -48,7 +49,9 @@ extension DataAPI.Database {
         publishesOneValue: Bool = false,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        let observed = server.observing(calls, makeRequest) { calls, makeRequest in
+        let observed = server.observing(calls, makeRequest, publishesOneValue: publishesOneValue) {
+            calls,
+            makeRequest in
             DataAPI.Database(self, calls: calls)
                 .perform(makeRequest, publishesOneValue: publishesOneValue, exchange: exchange)
         }
@@ -163,7 +166,8 @@ extension DataAPI.Database {
         server.naming(request.within(call.next(at: server.time.now())), in: error)
     }
 
-    /// Makes an attempt in one of the database's sessions, and once more in a fresh one if the token was refused.
+    /// Makes an attempt in one of the database's sessions, and once more in a fresh one if the token was refused. An
+    /// account with a key has no sessions: it makes one attempt with the key.
     ///
     /// - Parameters:
     ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out.
@@ -179,7 +183,8 @@ extension DataAPI.Database {
     ) -> AnyPublisher<Value, FMRest.APIError> {
         switch sessions {
         case .pool(let pool):
-            pool.authorized(
+            if let key = (call.options.tenure ?? tenure).key { return withKey(key, attempt) }
+            return pool.authorized(
                 for: call.options.pollMeter == nil ? .request : .poll,
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
@@ -188,9 +193,19 @@ extension DataAPI.Database {
             ) { [self] lease in
                 withExtendedLifetime(self) { attempt(lease.token) }
             }
-        case .pinned(let lease, _):
-            attempt(lease.token).mapError(lease.lostSession).eraseToAnyPublisher()
+        case .pinned(let session, _):
+            return session.call(attempt)
         }
+    }
+
+    /// Makes an attempt with a key, when there is demand.
+    private func withKey<Value>(
+        _ key: SessionToken,
+        _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        OnDemandPublisher { [self] in withExtendedLifetime(self) { attempt(key) } }
+            .mapError { error in error.ofRefusedKey(below: self.server.config.rootPath) }
+            .eraseToAnyPublisher()
     }
 }
 
@@ -258,7 +273,7 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        let observed = observing(calls, makeRequest) { calls, makeRequest in
+        let observed = observing(calls, makeRequest, publishesOneValue: true) { calls, makeRequest in
             DataAPI.Server(self, calls: calls).perform(makeRequest)
         }
         return observed

@@ -28,14 +28,14 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
     let upstream: Upstream
     let reader: AnswerReader
-    var log: CallLog?
+    var notes: ExchangeNotes?
     /// Called before the completion of an answer that reports success.
     let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
         upstream.subscribe(
-            Inner(reading: RecordStream(reader: reader), log: log, summary: summary, downstream: subscriber)
+            Inner(reading: RecordStream(reader: reader), notes: notes, summary: summary, downstream: subscriber)
         )
     }
 
@@ -56,17 +56,17 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         private var ending: Subscribers.Completion<FMRest.APIError>?
         private var isDraining = false
         private var stream: RecordStream<R, P>
-        private let log: CallLog?
+        private let notes: ExchangeNotes?
         private let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
         init(
             reading stream: consuming RecordStream<R, P>,
-            log: CallLog?,
+            notes: ExchangeNotes?,
             summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?,
             downstream: Downstream
         ) {
             self.stream = stream
-            self.log = log
+            self.notes = notes
             self.summary = summary
             self.downstream = downstream
         }
@@ -108,7 +108,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 return (self.upstream, downstream != nil)
             }
             upstream?.cancel()
-            if isFirst { log?.cancelled() }
+            if isFirst { notes?.cancelled() }
         }
 
         // MARK: Drain
@@ -138,7 +138,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 case .deliver(let downstream): deliver(to: downstream)
                 case .ask(let upstream): upstream.request(.max(1))
                 case .fail(let downstream, let error):
-                    log?.failed(error, httpStatus: stream.httpStatus)
+                    notes?.failed(error, httpStatus: stream.httpStatus)
                     downstream.receive(completion: .failure(error))
                 case .rest: return
                 }
@@ -177,7 +177,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 lock.withLock { demand += more }
             case .end(let summary):
                 lock.withLock { lockedTerminate() }
-                log?.finished(httpStatus: stream.httpStatus)
+                notes?.finished(httpStatus: stream.httpStatus)
                 self.summary?(summary)
                 downstream.receive(completion: .finished)
             case .failure(let error):
@@ -186,7 +186,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                     return ending == nil ? self.upstream : nil
                 }
                 upstream?.cancel()
-                log?.failed(error, httpStatus: stream.httpStatus)
+                notes?.failed(error, httpStatus: stream.httpStatus)
                 downstream.receive(completion: .failure(error))
             case .starved:
                 break

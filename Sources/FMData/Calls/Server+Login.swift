@@ -44,6 +44,18 @@ extension DataAPI.Server {
                 .eraseToAnyPublisher()
         }
     }
+
+    /// Publishes one value when the host has answered a call that changes nothing, made with this key.
+    func check(_ key: SessionToken, of database: String, _ calls: CallContext) -> AnyPublisher<Void, FMRest.APIError> {
+        deferred({
+            DataAPIRequest.scriptNames(in: database).within(calls.ofOneCall.next(at: self.time.now()))
+        }) { request in
+            self.exchange(request, token: key)
+                .map { _ in () }
+                .mapError { error in error.ofRefusedKey(below: self.config.rootPath) }
+                .eraseToAnyPublisher()
+        }
+    }
 }
 
 extension DataAPI.Login {

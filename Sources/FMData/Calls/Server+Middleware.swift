@@ -18,7 +18,7 @@ extension DataAPI.Server {
     }
 
     /// Whether a call's requests go through middleware.
-    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.options.middleware.isEmpty }
+    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.middleware.isEmpty }
 
     /// The middleware of a request; `nil` if it goes to the HTTP client as it is.
     func chain(of context: RequestContext) -> MiddlewareChain? {
@@ -27,6 +27,7 @@ extension DataAPI.Server {
         return MiddlewareChain(
             steps: steps,
             transport: config.transport ?? ClientTransport(client: client),
+            announcesSending: config.transport != nil,
             mayBePlain: config.plainHTTP
         )
     }

@@ -5,27 +5,34 @@ extension DataAPI.Server {
     ///
     /// - Parameters:
     ///   - calls: the options of the call.
-    ///   - makeRequest: makes the request, once for each subscription.
+    ///   - makeRequest: makes the request.
+    ///   - publishesOneValue: whether the call publishes a single value, which is its end: the subscriber may cancel
+    ///     when it has it.
     ///   - perform: performs the call with other options.
     /// - Returns: `nil` if nothing observes the call.
     func observing<Response, Value>(
         _ calls: CallContext,
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
+        publishesOneValue: Bool,
         _ perform:
             @escaping (CallContext, @escaping () throws -> DataAPIRequest<Response>) -> AnyPublisher<
                 Value, FMRest.APIError
             >
     ) -> AnyPublisher<Value, FMRest.APIError>? {
         let observers = calls.options.observers ?? config.observers
-        guard !observers.isEmpty else { return nil }
-        return Deferred { () -> AnyPublisher<Value, FMRest.APIError> in
-            let request = Result { try makeRequest() }
-            guard case .success(let made) = request,
-                let call = ObservedCall(self.description(of: made, calls), observers, now: self.time.now)
-            else { return perform(calls.observed()) { try request.get() } }
-            return perform(calls.observed(through: call.middleware)) { made }
+        guard calls.observation == nil, !observers.isEmpty else { return nil }
+        return OnDemandPublisher {
+            guard let request = try? makeRequest(),
+                let call = ObservedCall(self.description(of: request, calls), observers, now: self.time.now)
+            else { return perform(calls.observed(), makeRequest) }
+            // Where the server's formats have to be asked for first, the request is written with those.
+            let isFinal = !self.config.dateFormats.followsServer || self.formats.known != nil
+            return perform(calls.observed(through: call.middleware)) { isFinal ? request : try makeRequest() }
                 .handleEvents(
-                    receiveOutput: { call.published($0) },
+                    receiveOutput: { value in
+                        call.published(value)
+                        if publishesOneValue { call.ended() }
+                    },
                     receiveCompletion: { completion in
                         if case .failure(let error) = completion { call.ended(error) } else { call.ended() }
                     },

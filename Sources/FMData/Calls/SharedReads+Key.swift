@@ -12,6 +12,6 @@ extension SharedReads.Key {
         self.value = ObjectIdentifier(value)
         timeouts = database.calls.options.timeouts
         tag = database.calls.options.tag
-        lease = if case .pinned(let lease, _) = database.sessions { lease.id } else { nil }
+        lease = if case .pinned(let session, _) = database.sessions { session.lease.id } else { nil }
     }
 }

@@ -1,11 +1,12 @@
 extension DataAPI {
     /// The credentials of a login: an account, an OAuth pair, a Claris ID token, or the token of a session that is
-    /// already open.
+    /// already open; or a key, which needs no login.
     ///
     ///     Credentials(user: "api", password: secret)
     ///     Credentials(oAuthId: requestId, oAuthIdentifier: identifier)
     ///     Credentials(clarisId: idToken)
     ///     Credentials(token: sessionToken)
+    ///     Credentials.key(dataAPIKey)
     ///
     /// Secrets are never printed: descriptions, dumps and mirrors show the kind and, for an account, its name.
     ///
@@ -21,6 +22,8 @@ extension DataAPI {
             case clarisId
             /// The token of an open session.
             case token
+            /// A key of a proxy before the host, which has sessions of its own.
+            case key
             /// Unusable: the session is lost and could not be renewed.
             case invalid
         }
@@ -30,6 +33,7 @@ extension DataAPI {
             case oAuth(requestId: String, identifier: String)
             case clarisId(String)
             case token(String)
+            case key(String)
             case invalid
         }
 
@@ -56,6 +60,32 @@ extension DataAPI {
             secret = .token(token)
         }
 
+        /// A Data API key of OttoFMS, a proxy on the host that logs in by itself.
+        ///
+        /// ```swift
+        /// var config = DataAPI.Config()
+        /// config.rootPath = "/otto/fmi/data"
+        /// let orders = DataAPI.Server(host: "fms.example.com", config: config)
+        ///     .addDatabase("Orders", credentials: .key(secret))
+        /// print(orders.credentials)                               // Credentials.key(••••)
+        /// ```
+        ///
+        /// Each call carries the key. There is no session, so there is no login, no logout, nothing that ends after 15
+        /// minutes, and no limit but ``DataAPI/Config/maximumConnections`` for the number of calls at once.
+        /// ``DataAPI/SessionConfiguration`` has no effect. A call whose key is refused fails with
+        /// ``FMRest/APIError/Code/unauthorized``, and was not carried out; the next call sends the key again.
+        ///
+        /// Nothing binds two calls together: the proxy may carry out each in another session. So
+        /// ``DataAPI/Database/withSession(keptAlive:isolation:_:)`` and
+        /// ``DataAPI/Database/setGlobals(_:isolation:)`` fail with
+        /// ``FMRest/APIError/Code/invalidRequest`` before anything is sent, and scripts must not rely on what another
+        /// call has left. The content of a container is streamed by the host itself, which does not know keys: it can
+        /// be read where the host asks for no token.
+        ///
+        /// Source: OttoFMS documentation, "API Proxy",
+        /// <https://docs.ottomatic.cloud/docs/ottofms/ottofms-features/api-proxy>.
+        public static func key(_ key: String) -> Credentials { Credentials(.key(key)) }
+
         private init(_ secret: Secret) {
             self.secret = secret
         }
@@ -70,6 +100,7 @@ extension DataAPI {
             case .oAuth: .oAuth
             case .clarisId: .clarisId
             case .token: .token
+            case .key: .key
             case .invalid: .invalid
             }
         }
@@ -127,6 +158,7 @@ extension DataAPI.Credentials: CustomStringConvertible, CustomDebugStringConvert
         case .oAuth: "Credentials(oAuthId: ••••, oAuthIdentifier: ••••)"
         case .clarisId: "Credentials(clarisId: ••••)"
         case .token: "Credentials(token: ••••)"
+        case .key: "Credentials.key(••••)"
         case .invalid: "Credentials.invalid"
         }
     }

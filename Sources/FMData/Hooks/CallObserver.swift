@@ -10,28 +10,29 @@ extension DataAPI {
     /// config.observers = [
     ///     DataAPI.CallObserver { call in
     ///         DataAPI.CallObservation { end in
-    ///             print(call.operation, call.layout ?? "", end.rowCount, end.failure?.code.description ?? "fine")
+    ///             print(call.operation, end.rowCount, end.failure?.code.description ?? "fine")  // getRecords 100 fine
     ///         }
     ///     }
     /// ]
-    /// let counted = DataAPI.Server(host: "fms.example.com", config: config)
-    ///     .addDatabase("World", credentials: .init(user: "admin", password: "admin"))
-    /// let countries = counted.addLayout("Countries").getRecords().returnAs(FieldData.self)
-    /// _ = try await countries.firstValue()                        // getRecords Countries 100 fine
+    /// let observed = DataAPI.Server(host: "fms.example.com", config: config)
+    ///     .addDatabase("World", credentials: Credentials(user: "admin", password: secret))
+    /// _ = try await observed.addLayout("Countries").getRecords().returnAs(Country.self).firstValue()
     /// ```
     ///
     /// A call is one subscription to a publisher of the library that sends one request: with all attempts, and with the
-    /// wait for a session. A batch, a page, a poll of a live query each make calls of their own; a login, a logout and
-    /// the content of a container are no calls, but a ``Middleware`` sees them. An answer that a call shares with an
-    /// equal one, or takes from the cache, is a call without attempts. A call whose request cannot be written is not
-    /// observed, since nothing begins.
+    /// wait for a session. Each row of a batch, each page, each poll of a live query and each lookup of the cause of an
+    /// error is a call of its own. A login, a logout and the content of a container are no calls, but a ``Middleware``
+    /// sees them. An answer that a call shares with an equal one, or takes from the cache, is a call without attempts.
+    /// A call whose request cannot be written is not observed, since nothing begins.
     public struct CallObserver: Sendable {
         let begin: @Sendable (CallDescription) -> CallObservation?
 
         /// Creates an observer.
         ///
-        /// - Parameter begin: called when a call is subscribed to, on the thread that subscribes, so that task-local
-        ///   values are those of the caller. Returns `nil` if the call is of no interest.
+        /// - Parameter begin: called when a subscriber first asks a call for a value, on the thread that asks. With
+        ///   `sink`, `firstValue()` and `values` that is the code that subscribes, so task-local values are those of
+        ///   the caller; the second page of a stream is asked for by whatever thread has delivered the first. Returns
+        ///   `nil` if the call is of no interest.
         public init(_ begin: @escaping @Sendable (CallDescription) -> CallObservation?) { self.begin = begin }
     }
 
@@ -57,7 +58,7 @@ extension DataAPI {
     public struct CallObservation: Sendable {
         /// A step for the attempts of this call alone, behind all others. The default is none.
         public var middleware: Middleware?
-        /// Called once, when the call has ended.
+        /// Called once, when the call has ended: before its subscriber receives the one value, the failure or the end.
         public var ended: @Sendable (CallEnd) -> Void
 
         /// Creates an observation.
@@ -71,9 +72,10 @@ extension DataAPI {
     public struct CallEnd: Sendable {
         /// The error of a failed call.
         public let failure: FMRest.APIError?
-        /// Whether the subscriber cancelled the call. That is no failure.
+        /// Whether the subscriber cancelled the call before it had its value, or the last of its records. That is no
+        /// failure.
         public let isCancelled: Bool
-        /// The time since the subscription.
+        /// The time since the call began.
         public let duration: Duration
         /// The number of attempts that were made to send the request.
         public let attempts: Int

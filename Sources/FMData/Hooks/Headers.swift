@@ -7,6 +7,8 @@ extension DataAPI {
     ///     var headers: DataAPI.Headers = ["X-Request-Id": "4711"]
     ///     headers["X-Request-Id"]                                  // "4711"
     ///
+    /// Only the names are printed: a value may be a token, a key or a cookie.
+    ///
     /// Source: RFC 9110, section 5.
     public struct Headers: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral {
         var fields: HTTPHeaders
@@ -50,4 +52,15 @@ extension DataAPI {
             for header in fields { hasher.combine(header.name.lowercased()) }
         }
     }
+}
+
+extension DataAPI.Headers: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names, in their order.
+    public var description: String { "Headers(\(fields.map(\.name).joined(separator: ", ")))" }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// The names, without values.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields.map(\.name)) }
 }

@@ -19,10 +19,10 @@ extension DataAPI {
     /// print(try await watched.getProductInfo().firstValue().name.isEmpty)          // false
     /// ```
     ///
-    /// It is called for each attempt, with the request and with `next`, which sends the request through the steps behind
-    /// it to the host. It may change headers and the root path, wait, answer by itself without calling `next`, watch or
-    /// replace the parts of the response, or fail: with an ``FMRest/APIError`` of its own, which the call then fails
-    /// with, its ``FMRest/APIError/request`` filled in.
+    /// It is called for each attempt, with the request and with `next`, which sends the request through the steps
+    /// behind it to the host. It may change headers and the root path, wait, answer by itself without calling `next`,
+    /// watch or replace the parts of the response, or fail: with an ``FMRest/APIError`` of its own, which the call then
+    /// fails with, its ``FMRest/APIError/request`` filled in.
     ///
     /// Steps are called in their order: those of ``Config/middleware`` first, then those of
     /// ``CallOptions/middleware``. The first one is the outermost: it sees the request first and the response last.
@@ -55,7 +55,8 @@ extension DataAPI {
         public static func headers(_ headers: Headers) -> Middleware {
             Middleware { request, next in
                 var request = request
-                for (name, value) in headers { request.headers[name] = value }
+                for (name, _) in headers { request.headers[name] = nil }
+                for (name, value) in headers { request.headers.add(name, value) }
                 return next(request)
             }
         }

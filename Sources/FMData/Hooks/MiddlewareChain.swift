@@ -21,6 +21,9 @@ extension ResponseReceiver {
 struct MiddlewareChain: Sendable {
     let steps: [DataAPI.Middleware]
     let transport: any DataAPI.Transport
+    /// Whether the chain itself reports that a request is sent. The HTTP client does so by itself, when it has a
+    /// connection.
+    let announcesSending: Bool
     let mayBePlain: DataAPI.PlainHTTP
 
     /// The parts of the response to one attempt.
@@ -50,10 +53,12 @@ struct MiddlewareChain: Sendable {
                     throw HTTPClientError(code: .insecureScheme, outcome: .notSent, origin: http.origin)
                 }
                 try passage.begin(isSafeToRepeat: http.isSafeToRepeat)
+                if announcesSending { http.willBeSent?() }
                 return transport.parts(of: DataAPI.TransportRequest(http))
                     .mapError { error in
-                        if error.outcome == .notSent { passage.notSent() }
-                        return FMRest.APIError(wrapping: error)
+                        let error = FMRest.APIError(error)
+                        if !error.outcomeIsUnknown { passage.notSent() }
+                        return error
                     }
                     .eraseToAnyPublisher()
             } catch {

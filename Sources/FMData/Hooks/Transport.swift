@@ -14,8 +14,8 @@ extension DataAPI {
         ///
         /// Each subscription sends the request once; nothing is sent before the first demand. A demand is a number of
         /// parts, and no more than asked for may arrive. Cancelling ends the exchange. A failure says in its
-        /// ``TransportError`` `outcome` what is known of the request: `notSent` only if the host has certainly not acted
-        /// on it, since such a request is sent again.
+        /// ``TransportError`` `outcome` what is known of the request: `notSent` only if the host has certainly not
+        /// acted on it, since such a request is sent again.
         func parts(of request: TransportRequest) -> AnyPublisher<ResponsePart, TransportError>
 
         /// Closes what is open. Called at the end of ``Server/shutdown(isolation:)``. The default does nothing.

@@ -62,7 +62,7 @@ extension DataAPI.Credentials {
             headers.add(name: "X-FM-Data-OAuth-Identifier", value: identifier)
         case .clarisId(let idToken):
             headers.add(name: "Authorization", value: "FMID \(idToken)")
-        case .token(let token):
+        case .token(let token), .key(let token):
             headers.add(name: "Authorization", value: "Bearer \(token)")
         case .invalid:
             throw FMRest.APIError(

@@ -63,7 +63,7 @@ extension DataAPI.Credentials {
         case .oAuth:
             ["X-FM-Data-OAuth-Request-Id: \(Redacted.mark)", "X-FM-Data-OAuth-Identifier: \(Redacted.mark)"]
         case .clarisId: ["Authorization: FMID \(Redacted.mark)"]
-        case .token: ["Authorization: Bearer \(Redacted.mark)"]
+        case .token, .key: ["Authorization: Bearer \(Redacted.mark)"]
         case .invalid: []
         }
     }

@@ -61,6 +61,38 @@ extension FMRest.APIError {
     }
 }
 
+extension FMRest.APIError {
+    /// The error of a call that was made with a key. FileMaker's code is left out: what a proxy means by it is its own
+    /// affair, and 401 would be taken for a find without a match.
+    ///
+    /// - Parameter root: the path of the API on the host.
+    func ofRefusedKey(below root: String) -> FMRest.APIError {
+        guard meansTokenRefused else { return self }
+        return FMRest.APIError(
+            .unauthorized,
+            reason: "The server refused the key, so the call was not carried out.",
+            hint: root.hasPrefix("/otto/")
+                ? "It may have been deleted, or be for other databases than this one."
+                : "OttoFMS takes its keys below /otto: set config.rootPath to \"/otto/fmi/data\".",
+            messages: messages,
+            httpStatus: httpStatus,
+            contentType: contentType,
+            request: request,
+            underlying: self
+        )
+    }
+
+    /// What needs a session was asked of a database with a key.
+    static func keyOpensNoSession(_ what: String) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason: "\(what) a session, and a key opens none: each call may be carried out in another one.",
+            hint: "Nothing was sent. Log in with an account for this work, or pass the values to a script as its "
+                + "parameter."
+        )
+    }
+}
+
 extension SessionLease {
     /// The error of work that is pinned to this session. A refused token or a broken session becomes `sessionLost`: the
     /// session has ended, and its global fields are lost.

@@ -24,7 +24,7 @@ final class SessionIdentity: Sendable {
                 given: login.given,
                 dataSources: login.dataSources,
                 account: Account(login),
-                tenure: Tenure(time: time)
+                tenure: Tenure(time: time, key: login.key)
             )
         )
         gate = CredentialsGate(
@@ -60,7 +60,7 @@ final class SessionIdentity: Sendable {
                 given: login.given,
                 dataSources: login.dataSources,
                 account: account,
-                tenure: isSame ? before : Tenure(time: time)
+                tenure: isSame ? before : Tenure(time: time, key: login.key)
             )
             return Replacement(tenure: state.tenure, ended: ended, before: [before, provider])
         }
@@ -74,6 +74,10 @@ final class SessionIdentity: Sendable {
     /// The server refused other credentials, which are not kept. If the database has none itself, its calls fail with
     /// this error.
     func refused(_ error: FMRest.APIError) { gate.refused(error) }
+
+    /// The server's refusal of the credentials, as long as they are not sent again; `nil` if nothing is known against
+    /// them.
+    var standingRefusal: FMRest.APIError? { gate.standingRefusal }
 
     var given: DataAPI.Credentials { state.withLockedValue { $0.given } }
 
@@ -106,6 +110,9 @@ extension DataAPI {
             self.provider = provider
             self.dataSources = dataSources
         }
+
+        /// The key that stands for this login; `nil` if it opens sessions.
+        var key: SessionToken? { if case .key(let key) = given.secret { SessionToken(key) } else { nil } }
     }
 }
 

@@ -277,6 +277,11 @@ extension SessionPool {
         lock.withLock { lockedStatus() }
     }
 
+    /// Whether the host had no room at the last login, while no session can serve.
+    var isShutOut: Bool {
+        lock.withLock { machine.isShutOut }
+    }
+
     /// The tokens of the open sessions, the most recently used first.
     var openTokens: [SessionToken] {
         lock.withLock {

@@ -6,6 +6,8 @@ import NIOConcurrencyHelpers
 /// way fail (``TenuredPublisher``), values that were read already are no longer delivered (``Publisher/read(in:)``),
 /// and the caches are dropped with the tenure, including what a late answer still writes into them.
 final class Tenure: Sendable {
+    /// The key that each call of the account carries, in place of a session's token; `nil` if the account logs in.
+    let key: SessionToken?
     /// What is cached for the account.
     let attachments = Attachments()
     let time: SessionTime
@@ -18,7 +20,8 @@ final class Tenure: Sendable {
 
     private let state = NIOLockedValueBox(State())
 
-    init(time: SessionTime) {
+    init(time: SessionTime, key: SessionToken? = nil) {
+        self.key = key
         self.time = time
     }
 

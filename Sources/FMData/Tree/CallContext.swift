@@ -9,6 +9,8 @@ struct CallContext: Sendable {
     /// The clock of the one call that this context is for; `nil` before the call begins, and for a call without a total
     /// limit.
     private(set) var clock: CallClock?
+    /// The steps by which the call is observed, behind all others; `nil` for a call that is not observed, or not yet.
+    private(set) var observation: [DataAPI.Middleware]?
 
     init(_ configured: DataAPI.Timeouts) {
         self.configured = configured
@@ -42,15 +44,18 @@ struct CallContext: Sendable {
     /// The same call, whose attempts go through these steps as well, and which nothing else observes.
     func observed(through middleware: [DataAPI.Middleware] = []) -> CallContext {
         var context = self
-        context.options.middleware += middleware
-        context.options.observers = []
+        context.observation = middleware
         return context
     }
 
-    /// The context of the calls that follow: each gets a clock of its own.
+    /// The steps that the call's attempts go through, behind those of the server.
+    var middleware: [DataAPI.Middleware] { options.middleware + (observation ?? []) }
+
+    /// The context of the calls that follow: each gets a clock of its own, and is observed by itself.
     var ofOtherCalls: CallContext {
         var context = self
         context.clock = nil
+        context.observation = nil
         return context
     }
 
@@ -63,7 +68,7 @@ struct CallContext: Sendable {
             limits: limits(at: now),
             logger: options.logger,
             tag: options.tag,
-            middleware: options.middleware,
+            middleware: middleware,
             isPoll: options.pollMeter != nil
         )
     }

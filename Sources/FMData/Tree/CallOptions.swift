@@ -26,8 +26,8 @@ extension DataAPI {
         /// How old the answer to an equal read may be to be used instead of a request; see ``Calling/cached(for:)``.
         /// With `nil`, the default, each read sends a request.
         public var cacheTime: Duration?
-        /// Steps that each request of the calls goes through, behind those of ``DataAPI/Config/middleware``. The default
-        /// is none.
+        /// Steps that each request of the calls goes through, behind those of ``DataAPI/Config/middleware``. The
+        /// default is none.
         public var middleware: [Middleware] = []
         /// What sees the calls begin and end, instead of ``DataAPI/Config/observers``; `nil`, the default, is those.
         public var observers: [CallObserver]?
@@ -76,8 +76,8 @@ extension DataAPI.Calling {
     /// print(try await echo.firstValue().scriptResult ?? "")       // done
     /// ```
     ///
-    /// With these limits, ``DataAPI/Database/withSession(isolation:_:)`` waits that long for its session, and each call
-    /// inside has them too. See ``DataAPI/Timeouts`` for what each limit covers and what the error says.
+    /// With these limits, ``DataAPI/Database/withSession(keptAlive:isolation:_:)`` waits that long for its session, and
+    /// each call inside has them too. See ``DataAPI/Timeouts`` for what each limit covers and what the error says.
     ///
     /// - Parameter change: Changes the limits; it receives the present ones: those of ``DataAPI/Config/timeouts``, or
     ///   those of the last call to this method.
@@ -116,9 +116,9 @@ extension DataAPI.Calling {
     /// A read that is equal to one under way gets the same answer, or the same failure, and sends nothing. A read that
     /// begins after the answer sends a request of its own: nothing is kept. Cancelling one subscription leaves the
     /// others their answer; cancelling the last one ends the request on the wire. Two reads are equal when they come
-    /// from the same database object (and, in ``DataAPI/Database/withSession(isolation:_:)``, the same session), ask
-    /// for the same in the same types, and have the same time limits and tag. The time and the logger are those of the
-    /// read that came first.
+    /// from the same database object (and, in ``DataAPI/Database/withSession(keptAlive:isolation:_:)``, the same
+    /// session), ask for the same in the same types, and have the same time limits and tag. The time and the logger are
+    /// those of the read that came first.
     ///
     /// Writes and scripts are never coalesced, and neither are reads that run scripts, streams of records and contents
     /// of containers. A read that begins after a write through the same database was answered does not get an answer

@@ -19,7 +19,7 @@ extension DataAPI.Calling {
     /// This is an option of the object that calls are made through, not an operator of their publishers, because only
     /// the call knows what was done: an operator behind `create.flatMap { … edit … }` would create a second record when
     /// the edit meets a lock. Here each call of such a chain is repeated separately, and
-    /// ``DataAPI/Database/withSession(isolation:_:)`` keeps its session while a call inside of it pauses.
+    /// ``DataAPI/Database/withSession(keptAlive:isolation:_:)`` keeps its session while a call inside of it pauses.
     /// (OpenCombine's `retry(_:)` is such an operator, without a pause.)
     ///
     /// Demand for a stream counts over all attempts, and cancelling ends the pause or the attempt. ``DataAPI/Timeouts``

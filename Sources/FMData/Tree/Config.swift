@@ -226,8 +226,8 @@ extension DataAPI {
     ///     config.pollRateLimit = .init(perMinute: 240, burst: 40)         // a host of one's own, and many queries
     ///
     /// One poll of one query counts once, however many requests it makes. A query that may not poll yet waits, with the
-    /// status ``LiveStatus/Kind/throttled``; the query that has waited longest goes first. The program's own calls are not
-    /// counted, and neither are subscribers: equal queries share their polls.
+    /// status ``LiveStatus/Kind/throttled``; the query that has waited longest goes first. The program's own calls are
+    /// not counted, and neither are subscribers: equal queries share their polls.
     public struct PollRateLimit: Hashable, Sendable {
         /// The most polls per minute, in the long run. The default is 60: one a second. Less than 1 counts as 1.
         public var perMinute: Int

@@ -14,11 +14,11 @@ extension DataAPI.Database {
     /// Publishes an empty value.
     ///
     /// A global field's value lives in one session of the server and is lost with it, without notice: after 15 minutes
-    /// without a request, or when the host restarts. Within ``withSession(isolation:_:)`` such a loss is a failure, and
-    /// other work goes on in parallel sessions: set globals there. Outside of it, all later requests run one after the
-    /// other in the session in which the globals were set, until that session ends, so that they all see them. Set
-    /// globals in one call, or one call after the other: two calls at the same time may each use a session of their
-    /// own.
+    /// without a request, or when the host restarts. Within ``withSession(keptAlive:isolation:_:)`` such a loss is a
+    /// failure, and other work goes on in parallel sessions: set globals there. Outside of it, all later requests run
+    /// one after the other in the session in which the globals were set, until that session ends, so that they all see
+    /// them. Set globals in one call, or one call after the other: two calls at the same time may each use a session of
+    /// their own. With a key, which opens no session, the call fails with ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// - Note: One value. See <doc:Calls>.
     ///
@@ -34,7 +34,8 @@ extension DataAPI.Database {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> {
         perform {
-            try .setGlobals(globals, in: self.name)
+            if self.tenure.key != nil { throw FMRest.APIError.keyOpensNoSession("Global fields need") }
+            return try .setGlobals(globals, in: self.name)
         } exchange: { request, token in
             self.server.exchange(request, token: token)
                 .handleEvents(receiveOutput: { _ in self.stay(inSessionOf: token) })

@@ -12,18 +12,33 @@ extension DataAPI.Database {
     /// Fails with ``FMRest/APIError/Code/unauthorized`` when there are no credentials, and with FileMaker code 212 when
     /// the account is refused; ``credentials`` are then `.invalid`.
     ///
+    /// A key opens no session. It is checked by a call that changes nothing, the list of the scripts' names, and
+    /// published; when it is refused, this fails with ``FMRest/APIError/Code/unauthorized``.
+    ///
     /// Source: Claris Data API guide, "Log in to a database session", `POST …/sessions`.
     ///
     /// - Note: One value. See <doc:Calls>.
     public func login(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> {
-        asOneAccount { tenure in
+        asOneAccount { tenure -> AnyPublisher<DataAPI.Credentials, FMRest.APIError> in
+            if let key = tenure.key {
+                return self.bound(to: tenure).check().map { .key(key.value) }.eraseToAnyPublisher()
+            }
             let call = self.calls.ofOneCall(in: tenure)
             return self.server.retrying(in: call) { self.openSession(within: call.clock, in: tenure) }
+                .map { token in DataAPI.Credentials(token: token.value) }
+                .eraseToAnyPublisher()
         }
-        .map { token in DataAPI.Credentials(token: token.value) }
         .delivered(on: isolation, by: self)
+    }
+
+    /// Publishes one value when the host has answered a call that changes nothing: in a session, or with the key.
+    func check() -> AnyPublisher<Void, FMRest.APIError> {
+        // A proxy cannot tell which file's session a key's `validateSession` would be about.
+        tenure.key == nil
+            ? perform { .validateSession(.session) }.map { _ in () }.eraseToAnyPublisher()
+            : perform { .scriptNames(in: self.name) }.map { _ in () }.eraseToAnyPublisher()
     }
 
     /// Publishes the token of a session that is open, after a login if need be.
@@ -41,8 +56,8 @@ extension DataAPI.Database {
                 .givingBack(to: pool) { _, _ in .unused }
                 .mapError(\.error)
                 .eraseToAnyPublisher()
-        case .pinned(let lease, _):
-            .of(lease.token)
+        case .pinned(let session, _):
+            .of(session.lease.token)
         }
     }
 
@@ -54,7 +69,8 @@ extension DataAPI.Database {
     /// call this: the first request that needs a session logs in with the credentials given to `addDatabase`.
     ///
     /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of
-    /// kind `token` are used without a request.
+    /// kind `token` are used without a request. A key is checked as by ``login(isolation:)`` and then used; when it is
+    /// refused, the credentials before stay in use.
     ///
     /// - Note: One value. See <doc:Calls>.
     ///
@@ -77,6 +93,14 @@ extension DataAPI.Database {
             }
             .setFailureType(to: FMRest.APIError.self)
             .delivered(on: isolation, by: server)
+        }
+        if let key = login.key {
+            return server.check(key, of: name, calls)
+                .map { _ in
+                    self.use(login)
+                    return credentials
+                }
+                .delivered(on: isolation, by: server)
         }
         let session = server.logIn(to: name, as: credentials, dataSources: dataSourceCredentials, calls)
         return pool.logInExternally(session) {
@@ -112,7 +136,7 @@ extension DataAPI.Database {
     /// Checks whether the database can open or use a session on its server.
     ///
     /// Publishes `true` when a session was validated, `false` when its credentials are refused. Fails with all other
-    /// errors. Logs in first if need be.
+    /// errors. Logs in first if need be. A key is checked by the list of the scripts' names instead.
     ///
     /// Source: Claris Data API guide, "Validate session", `GET /validateSession`. FileMaker Server 19 and later.
     ///
@@ -120,7 +144,7 @@ extension DataAPI.Database {
     public func validateSession(
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Bool, FMRest.APIError> {
-        perform { .validateSession(.session) }
+        check()
             .map { _ in true }
             .tryCatch { error -> Just<Bool> in
                 guard error.meansTokenRefused || error.meansCredentialsRefused else { throw error }
@@ -142,25 +166,35 @@ extension DataAPI.Database {
     /// print(try await london.firstValue()?.fieldData["gFilter"]?.text ?? "")      // London
     /// ```
     ///
-    /// Publishes what the inner publisher publishes; ``withSession(isolation:_:)`` does the same for `async` work. On
-    /// demand a session is leased, after a login if need be; it is logged out when the inner publisher ends or the
-    /// subscription is cancelled. A lost session is not replaced, since its globals are lost with it: the work fails
-    /// with ``FMRest/APIError/Code/sessionLost``, and with ``FMRest/APIError/Code/credentialsReplaced`` when the
-    /// database becomes another account's.
+    /// Publishes what the inner publisher publishes; ``withSession(keptAlive:isolation:_:)`` does the same for `async`
+    /// work. On demand a session is leased, after a login if need be; it is logged out when the inner publisher ends or
+    /// the subscription is cancelled. A lost session is not replaced, since its globals are lost with it: the work
+    /// fails with ``FMRest/APIError/Code/sessionLost``, and with ``FMRest/APIError/Code/credentialsReplaced`` when the
+    /// database becomes another account's. With a key, which opens no session, nothing is done, and it fails with
+    /// ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// - Note: As many values as the work publishes. See <doc:Calls>.
     ///
     /// - Parameters:
+    ///   - keptAlive: whether the session is kept for work that makes no call for a long time. The host is then asked
+    ///     for it by a call that changes nothing, after ten minutes without a call (two thirds of
+    ///     ``DataAPI/SessionConfiguration/idleExpiry``); if it is lost, the work fails at once. By default the host
+    ///     drops it after 15 minutes, and the next call fails. Needs FileMaker Server 19.
     ///   - isolation: where the values arrive; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     public func withSessionPublisher<Value>(
+        keptAlive: Bool = false,
         isolation: (any Actor)? = #isolation,
         _ work: @escaping @Sendable (DataAPI.Database) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         TenuredPublisher(tenure: { self.tenure }) { tenure in
-            TenuredPublisher.Work(
+            guard tenure.key == nil else {
+                return TenuredPublisher.Work(publisher: .failing(.keyOpensNoSession("withSession needs")))
+            }
+            return TenuredPublisher.Work(
                 publisher: self.pool.pinned(clock: self.calls.ofOneCall.clock, in: tenure) { lease in
-                    work(DataAPI.Database(self, pinnedTo: lease, in: tenure))
+                    let session = self.hold(lease, keptAlive: keptAlive)
+                    return session.lent(to: work(DataAPI.Database(self, pinnedTo: session, in: tenure)))
                 },
                 error: { .credentialsReplaced(outcomeIsUnknown: true) }
             )
@@ -180,26 +214,58 @@ extension DataAPI.Database {
     /// print(paris?.text ?? "")                                    // Paris
     /// ```
     ///
-    /// ``withSessionPublisher(isolation:_:)`` does the same for a publisher. A session is leased, after a login if need
-    /// be, and logged out when the work has returned or thrown; the call returns or throws the same. Cancelling the
-    /// task ends the wait for the session, and in the work the calls that are under way: both throw
+    /// ``withSessionPublisher(keptAlive:isolation:_:)`` does the same for a publisher. A session is leased, after a
+    /// login if need be, and logged out when the work has returned or thrown; the call returns or throws the same.
+    /// Cancelling the task ends the wait for the session, and in the work the calls that are under way: both throw
     /// `CancellationError`. A lost session is not replaced, since its globals are lost with it: the work's calls fail
-    /// with ``FMRest/APIError/Code/sessionLost``.
+    /// with ``FMRest/APIError/Code/sessionLost``, and ``sessionLoss`` publishes that error.
     ///
     /// - Parameters:
+    ///   - keptAlive: whether the session is kept for work that makes no call for a long time. The host is then asked
+    ///     for it by a call that changes nothing, after ten minutes without a call (two thirds of
+    ///     ``DataAPI/SessionConfiguration/idleExpiry``). By default the host drops it after 15 minutes, and the next
+    ///     call fails. Needs FileMaker Server 19.
     ///   - isolation: where the work runs; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     public func withSession<Value>(
+        keptAlive: Bool = false,
         isolation: isolated (any Actor)? = #isolation,
         _ work: (DataAPI.Database) async throws -> Value
     ) async throws -> Value {
         // This publisher does not finish before it is cancelled, so the session is held until the work has ended.
-        try await withSessionPublisher(isolation: nil) { pinned in
+        try await withSessionPublisher(keptAlive: keptAlive, isolation: nil) { pinned in
             Just(pinned).setFailureType(to: FMRest.APIError.self)
                 .append(Empty(completeImmediately: false))
                 .eraseToAnyPublisher()
         }
         .withFirstValue(work)
+    }
+
+    /// The error with which the reserved session of this database was lost, for work that has to know it before its
+    /// next call: publishes it once, when a call or the question for a session that is kept alive has found the session
+    /// lost, and finishes. Finishes without a value when the work ends, and at once for a database that is not bound to
+    /// one session. Values arrive on the main actor for subscribers on the main actor, for all others on the thread
+    /// that found out.
+    public var sessionLoss: AnyPublisher<FMRest.APIError, Never> {
+        switch sessions {
+        case .pool: Empty().eraseToAnyPublisher()
+        case .pinned(let session, _): session.loss.whereSubscribed()
+        }
+    }
+
+    /// The session of a lease, for work that is bound to it.
+    private func hold(_ lease: SessionLease, keptAlive: Bool) -> HeldSession {
+        let (server, calls) = (server, calls.ofOtherCalls)
+        return HeldSession(
+            lease,
+            HeldSessionMachine.Settings(server.config.sessions, isKeptAlive: keptAlive),
+            time: server.time
+        ) {
+            let context = calls.ofOneCall.next(at: server.time.now())
+            let answer: AnyPublisher<FMRest.EmptyResponse, FMRest.APIError> =
+                server.exchange(.validateSession(.session).within(context), token: lease.token)
+            return answer.map { _ in () }.eraseToAnyPublisher()
+        }
     }
 
     /// The same hosted file for another account, over the same connections; everything else is that account's own.

@@ -61,8 +61,8 @@ extension DataAPI {
         enum Sessions: Sendable {
             /// Any free session of the pool.
             case pool(SessionPool)
-            /// Always this session; see ``withSession(isolation:_:)``.
-            case pinned(SessionLease, of: SessionPool)
+            /// Always this session; see ``withSession(keptAlive:isolation:_:)``.
+            case pinned(HeldSession, of: SessionPool)
         }
 
         init(name: String, server: Server, login: Login, calls: CallContext) {
@@ -106,7 +106,7 @@ extension DataAPI {
         }
 
         /// A view of a database that is bound to one session, and to the account that it was opened for.
-        init(_ database: Database, pinnedTo lease: SessionLease, in tenure: Tenure) {
+        init(_ database: Database, pinnedTo session: HeldSession, in tenure: Tenure) {
             name = database.name
             server = database.server
             changes = ObservableObjectPublisher()
@@ -115,9 +115,9 @@ extension DataAPI {
             owner = database.root
             identity = database.identity
             attachments = database.attachments
-            sessions = .pinned(lease, of: database.pool)
+            sessions = .pinned(session, of: database.pool)
             _modelDrifts = database._modelDrifts
-            _credentials.set(Credentials(token: lease.token.value))
+            _credentials.set(Credentials(token: session.lease.token.value))
         }
 
         /// A view of a database with other options of its calls.

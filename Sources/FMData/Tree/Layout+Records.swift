@@ -73,7 +73,7 @@ extension DataAPI.Layout {
             return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
                 reader: server.reader.inspecting(request.context.inspection),
-                log: server.callLog(of: request),
+                notes: server.notes(of: request),
                 summary: summary.map { summary in
                     { @Sendable report in
                         var report = report

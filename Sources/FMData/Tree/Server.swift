@@ -41,6 +41,8 @@ extension DataAPI {
         let givenReader: AnswerReader
         let formats: ServerFormats
         let attachments: Attachments
+        /// How the exchanges with the host have ended.
+        let exchanges: ExchangeRecord
         let blockedActorWatch: BlockedActorWatch
         /// The first part of the path of every Data API call: `/fmi/data/vLatest`.
         let apiRoot: String
@@ -79,6 +81,7 @@ extension DataAPI {
             changes = SelfGuarded(ObservableObjectPublisher())
             formats = ServerFormats()
             attachments = Attachments()
+            exchanges = ExchangeRecord()
             children = NIOLockedValueBox(DatabaseRegistry())
             pools = NIOLockedValueBox(ServerPools())
             calls = CallContext(config.timeouts)
@@ -111,6 +114,7 @@ extension DataAPI {
             givenReader = server.givenReader
             formats = server.formats
             attachments = server.attachments
+            exchanges = server.exchanges
             blockedActorWatch = server.blockedActorWatch
             apiRoot = server.apiRoot
             children = server.children
@@ -271,7 +275,7 @@ struct ServerPools: Sendable {
     }
 
     private var pools: [WeakPool] = []
-    private var isClosed = false
+    private(set) var isClosed = false
 
     /// The number of pools, including those released since the last one was added.
     var count: Int { pools.count }

@@ -40,7 +40,11 @@ struct Responder: Sendable {
             return respond(to: call, request, traits)
         }
         do {
-            let route = try Router.route(request, serverVersion: engine.version)
+            let route = try Router.route(
+                request,
+                serverVersion: engine.version,
+                hasProxy: !engine.configuration.keys.isEmpty
+            )
             let fault = engine.withState { state in
                 state.counters.requests[route.endpoint, default: 0] += 1
                 return state.faults.next(for: route.endpoint)
@@ -83,6 +87,7 @@ struct Responder: Sendable {
 
     private func answer(_ request: SandboxRequest, _ route: Route, era: Int) async throws -> Answer {
         let call = try Call(request, route, serverVersion: engine.version, era: era)
+        if route.isForProxy { return try await answerByProxy(call) }
         switch route.endpoint.kind {
         case .productInfo: return try productInfo(call)
         case .databases: return try databases(call)
@@ -103,7 +108,7 @@ struct Responder: Sendable {
     }
 
     /// Answers the endpoints of a database. The requests of one session run one at a time.
-    private func answer(_ call: Call, in session: Session) async throws -> Answer {
+    func answer(_ call: Call, in session: Session) async throws -> Answer {
         let context = Context(engine: engine, call: call, session: session)
         switch call.route.endpoint.kind {
         case .setGlobals: return try setGlobals(context)

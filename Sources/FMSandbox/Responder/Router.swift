@@ -6,6 +6,8 @@ struct Route: Equatable {
     }
 
     var endpoint: Sandbox.Endpoint
+    /// Whether the request is for the proxy that takes keys.
+    var isForProxy = false
     var version = APIVersion.vLatest
     var database = ""
     var token = ""
@@ -23,7 +25,12 @@ struct Route: Equatable {
 /// Source: Claris FileMaker Data API Guide, "Write Data API calls". URLs are case-sensitive, except for two words that
 /// existing clients write in lower case.
 enum Router {
-    static func route(_ request: SandboxRequest, serverVersion: Sandbox.ServerVersion) throws -> Route {
+    /// - Parameter hasProxy: whether the proxy of OttoFMS runs on the host, at `/otto`.
+    static func route(
+        _ request: SandboxRequest,
+        serverVersion: Sandbox.ServerVersion,
+        hasProxy: Bool = false
+    ) throws -> Route {
         var segments: [String] = []
         for segment in request.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
             // A path that cannot be decoded is a bad request (400), not an unknown path (404).
@@ -32,8 +39,13 @@ enum Router {
         }
         // Several clients append a slash.
         if segments.last == "", segments.count > 1 { segments.removeLast() }
-        if let route = try streamRoute(segments, method: request.method) { return route }
-        if let route = oauthRoute(segments, method: request.method) { return route }
+        let isForProxy = hasProxy && segments.first == "otto"
+        if isForProxy {
+            segments.removeFirst()
+        } else {
+            if let route = try streamRoute(segments, method: request.method) { return route }
+            if let route = oauthRoute(segments, method: request.method) { return route }
+        }
         guard segments.count >= 4, segments[0] == "fmi", segments[1] == "data",
             let version = Route.APIVersion(rawValue: segments[2]), serverVersion >= .v19 || version != .v2
         else { throw FileMakerError(1700) }
@@ -42,6 +54,7 @@ enum Router {
         guard !known.isEmpty else { throw FileMakerError(1700) }
         guard var route = known[request.method] else { throw FileMakerError(1704) }
         route.version = version
+        route.isForProxy = isForProxy
         return route
     }
 

@@ -210,6 +210,8 @@ extension CallKindTests.Sample {
         Self(.one, "login") { $0.login() },
         Self(.one, "logOut") { $0.logOut() },
         Self(.one, "validateSession") { $0.validateSession() },
+        Self(.one, "ping") { $0.ping() },
+        Self(.one, "probe") { $0.probe() },
         Self(.one, "getLayoutNames", "layoutNames") { $0.getLayoutNames() },
         Self(.one, "getScriptNames", "scriptNames") { $0.getScriptNames() },
         Self(.one, "setGlobals", "setGlobalFields") { $0.setGlobals(["Contacts::gFilter": "a"]) },

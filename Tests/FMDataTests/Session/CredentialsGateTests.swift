@@ -39,7 +39,7 @@ import Testing
         case .basic(let user, let password): "\(user)/\(password)"
         case .clarisId(let token): token
         case .oAuth(let request, _): request
-        case .token, .invalid: "-"
+        case .token, .key, .invalid: "-"
         }
     }
 

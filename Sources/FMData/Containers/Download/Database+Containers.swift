@@ -11,7 +11,7 @@ extension DataAPI.Database {
     /// session has been idle for ``DataAPI/SessionConfiguration/idleTrim`` while others are in use. After that the
     /// download fails with ``DataAPI/ContainerError/Code/stale``. For a record that was read some time ago
     /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)`` reads the reference again, and
-    /// ``withSession(isolation:_:)`` keeps one session for reading and downloading.
+    /// ``withSession(keptAlive:isolation:_:)`` keeps one session for reading and downloading.
     ///
     /// Fails with ``FMRest/APIError/Code/container`` before anything is sent when the reference is empty, the path of a
     /// file, or not the URL of a container on this server.

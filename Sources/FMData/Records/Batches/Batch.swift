@@ -186,9 +186,7 @@ extension BatchStateMachine.Settings {
 extension DataAPI.Database {
     /// How many calls of a batch may run at once.
     fileprivate func concurrency(_ wanted: Int?) -> Int {
-        // A pinned session answers one call at a time.
-        guard case .pool = sessions else { return 1 }
-        let maximum = server.config.sessions.maximumSessions
+        let maximum = maximumConcurrentCalls
         return max(1, wanted.map { min($0, maximum) } ?? min(4, maximum - 1))
     }
 }

@@ -3,10 +3,13 @@ extension DataAPI.Database {
     /// sessions, too.
     var concurrentCalls: Int { concurrentCalls(nil) }
 
-    /// - Parameter wanted: how many the caller wants; `nil` for 4. Never more than there may be sessions.
-    func concurrentCalls(_ wanted: Int?) -> Int {
+    /// - Parameter wanted: how many the caller wants; `nil` for 4. Never more than ``maximumConcurrentCalls``.
+    func concurrentCalls(_ wanted: Int?) -> Int { max(1, min(wanted ?? 4, maximumConcurrentCalls)) }
+
+    /// How many calls can be under way at once: one in each session, with a key one on each connection.
+    var maximumConcurrentCalls: Int {
         switch sessions {
-        case .pool: max(1, min(wanted ?? 4, server.config.sessions.maximumSessions))
+        case .pool: tenure.key == nil ? server.config.sessions.maximumSessions : server.config.maximumConnections
         // One session answers one request after the other.
         case .pinned: 1
         }

@@ -1,9 +1,9 @@
 /// Identifies the owner of sessions, reads and caches. Logins of one account are equal; all others differ.
 ///
 /// The same name with another password is another account: a login with an unproven password must not share anything
-/// with one that is proven. A session token, an OAuth pair and a Claris ID token do not name their user, so each is an
-/// account of its own, and so is each provider without an identity. Data sources are part of the account, since other
-/// credentials for them give access to other records.
+/// with one that is proven. A session token, a key, an OAuth pair and a Claris ID token do not name their user, so each
+/// is an account of its own, and so is each provider without an identity. Data sources are part of the account, since
+/// other credentials for them give access to other records.
 ///
 /// It stores a digest, no secrets, and prints neither.
 struct Account: Hashable, Sendable {
@@ -40,6 +40,7 @@ extension DataAPI.CredentialsProvider.Owner {
             case .oAuth(let requestId, let identifier): ["oAuth", requestId, identifier]
             case .clarisId(let token): ["clarisId", token]
             case .token(let token): ["token", token]
+            case .key(let key): ["key", key]
             case .invalid: nil
             }
         }

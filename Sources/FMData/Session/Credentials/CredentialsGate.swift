@@ -58,6 +58,16 @@ final class CredentialsGate: Sendable {
         state.withLockedValue { $0.refusal = error }
     }
 
+    /// The server's refusal of the credentials in use, as long as they are not sent again.
+    var standingRefusal: FMRest.APIError? {
+        state.withLockedValue { state in
+            var credentials = state.supplied?.credentials
+            if case .holder(let fixed) = state.provider.owner { credentials = fixed }
+            guard let credentials, credentials != .invalid else { return state.refusal }
+            return state.loginGuard.error(for: credentials, now: now())
+        }
+    }
+
     /// One login: publishes what `send` publishes. `send` is called with valid credentials that were not refused
     /// before. It is called once more, with fresh ones, if kept credentials turn out to have been refused meanwhile (a
     /// Claris ID token that ended before its hour, a changed password).
@@ -114,6 +124,12 @@ final class CredentialsGate: Sendable {
                     .unauthorized,
                     reason: "The session ended, and a session token cannot open another one.",
                     hint: "Credentials of an account renew their session by themselves."
+                )
+            case .key:
+                FMRest.APIError(
+                    .invalidRequest,
+                    reason: "A key cannot open a session, so nothing was sent.",
+                    hint: "Give it to addDatabase(_:credentials:) or login(credentials:) instead of a provider."
                 )
             case .invalid:
                 state.withLockedValue { $0.refusal }?.refusedEarlier ?? .noCredentials(for: place)

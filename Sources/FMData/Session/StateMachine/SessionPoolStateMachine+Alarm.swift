@@ -107,7 +107,7 @@ extension SessionPoolStateMachine {
     }
 
     /// Whether the host is full and the pool has no session, open or being opened, that could serve meanwhile.
-    private var isShutOut: Bool { hostIsFull && !sessions.contains(where: \.mayServe) }
+    var isShutOut: Bool { hostIsFull && !sessions.contains(where: \.mayServe) }
 
     /// A token that still comes is logged out. If none comes, the server may have a session that the client cannot end.
     private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {

@@ -7,8 +7,8 @@ import Foundation
 ///
 /// `benchmarks fleet N L` has N vessels and a response time of L milliseconds. It prints its URL, then its counters for
 /// each line that it reads, and ends with its standard input. After the line `lose` it never answers the next request
-/// for records. `edit N STEP` changes the notes of each record whose id is N, N + STEP …, and `delete N` deletes one, as
-/// people with FileMaker do; the file logs these commits.
+/// for records. `edit N STEP` changes the notes of each record whose id is N, N + STEP …, and `delete N` deletes one,
+/// as people with FileMaker do; the file logs these commits.
 final class FleetServer {
     private let process = Process()
     private let input = Pipe()
