@@ -19,26 +19,31 @@ final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, Sendable
 
     typealias Report = @Sendable (Result<Output, FMRest.APIError>?) -> Void
 
-    private let guarded: Guarded<(state: State, report: Report?)>
+    private struct Progress {
+        var state = State.new
+        var report: Report?
+    }
+
+    private let progress: Guarded<Progress>
 
     /// `report` is called at most once; with `nil` when the publisher finished without a value.
     init(report: @escaping Report) {
-        guarded = Guarded((.new, report))
+        progress = Guarded(Progress(report: report))
     }
 
     func start(_ publisher: AnyPublisher<Output, FMRest.APIError>) {
-        let isNew = guarded.withLock { guarded in
-            guard case .new = guarded.state else { return false }
-            guarded.state = .subscribing
+        let isNew = progress.withLock { progress in
+            guard case .new = progress.state else { return false }
+            progress.state = .subscribing
             return true
         }
         if isNew { publisher.subscribe(self) }
     }
 
     func receive(subscription: any Subscription) {
-        let isWanted = guarded.withLock { guarded in
-            guard case .subscribing = guarded.state else { return false }
-            guarded.state = .running(subscription)
+        let isWanted = progress.withLock { progress in
+            guard case .subscribing = progress.state else { return false }
+            progress.state = .running(subscription)
             return true
         }
         if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
@@ -57,13 +62,13 @@ final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, Sendable
     }
 
     func cancel() {
-        let subscription: (any Subscription)? = guarded.withLock { guarded in
-            switch guarded.state {
+        let subscription: (any Subscription)? = progress.withLock { progress in
+            switch progress.state {
             case .running(let subscription):
-                guarded.state = .cancelled
+                progress.state = .cancelled
                 return subscription
             case .new, .subscribing:
-                guarded.state = .cancelled
+                progress.state = .cancelled
                 return nil
             case .cancelled, .over:
                 return nil
@@ -73,9 +78,9 @@ final class SessionExchange<Output: Sendable>: Subscriber, Cancellable, Sendable
     }
 
     private func finish() -> Report? {
-        guarded.withLock { guarded in
-            guarded.state = .over
-            return guarded.report.take()
+        progress.withLock { progress in
+            progress.state = .over
+            return progress.report.take()
         }
     }
 }

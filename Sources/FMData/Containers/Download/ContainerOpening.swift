@@ -1,6 +1,5 @@
 import FMHTTP
 import Foundation
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// Finds the content of a container under one session. Publishes it when its head has arrived, then finishes, so that

@@ -110,8 +110,13 @@ struct TenuredValues<Upstream: Publisher>: RelayPublisher where Upstream.Failure
     let tenure: () -> Tenure
     let mayHaveWritten: Bool
 
-    /// The tenure is set before values arrive.
-    var memory: (tenure: Tenure?, mayHaveWritten: Bool) { (nil, mayHaveWritten) }
+    struct Memory {
+        let mayHaveWritten: Bool
+        /// Set before values arrive.
+        var tenure: Tenure?
+    }
+
+    var memory: Memory { Memory(mayHaveWritten: mayHaveWritten) }
 
     func begin(_ subscription: ColdSubscription<Self>) {
         subscription.memory.tenure = tenure()
