@@ -82,7 +82,8 @@ private struct SaveSteps<R: RecordFields> {
 
     // MARK: Steps
 
-    /// Carries out the action that follows an event. An error thrown by the program's own types and closures ends the save.
+    /// Carries out the action that follows an event. An error thrown by the program's own types and closures ends the
+    /// save.
     private func carryOn(_ event: () throws -> SaveStateMachine.Action) {
         // The program's closures must not be called for a save that is over.
         guard subscription.isRunning else { return }
