@@ -11,6 +11,8 @@ struct PageSize: Sendable {
 
     private(set) var current: Int
     private let isFixed: Bool
+    /// Whether a page was too large once: then pages grow by small steps.
+    private var isCautious = false
     /// The rows and the time of the last page that took too long.
     private var slow: (rows: Int, took: TimeAmount)?
     /// Whether pages are slow whatever their size, as where the server sorts all records for each page.
@@ -32,6 +34,7 @@ struct PageSize: Sendable {
     mutating func learned(rows: Int, of limit: Int, bytes: Int, took: TimeAmount) {
         guard !isFixed else { return }
         if bytes > Self.maximumBytes || took > Self.span.upperBound && !isSlowAnyway {
+            isCautious = true
             if bytes <= Self.maximumBytes, isNoQuicker(rows, took) {
                 isSlowAnyway = true
                 current = max(current, slow?.rows ?? current)
@@ -40,7 +43,8 @@ struct PageSize: Sendable {
                 current = max(Self.range.lowerBound, current / 2)
             }
         } else if rows >= limit, took < Self.span.lowerBound, bytes * 3 / 2 <= Self.maximumBytes {
-            current = min(Self.range.upperBound, Int(Double(current) * Self.growth(bytes: bytes, took: took)))
+            let growth = isCautious ? 1.5 : Self.growth(bytes: bytes, took: took)
+            current = min(Self.range.upperBound, Int(Double(current) * growth))
         }
     }
 
@@ -62,6 +66,7 @@ struct PageSize: Sendable {
     /// page is worth trying.
     mutating func tooMuch(_ limit: Int) -> Bool {
         guard !isFixed, limit > Self.range.lowerBound else { return false }
+        isCautious = true
         current = max(Self.range.lowerBound, min(current, limit) / 2)
         return true
     }

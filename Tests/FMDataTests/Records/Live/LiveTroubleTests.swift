@@ -127,6 +127,9 @@ import Testing
         try await Harbour.run((1...250).map { "Ship \($0)" }) { harbour in
             let query = harbour.ships.live()
             let values = await harbour.watch(query)
+            // Several pages again.
+            let found = harbour.ships.allRecords
+            harbour.ships.layout.database.tenure.pageSizes[found.subject(of: .offset)] = 100
             harbour.sandbox.inject(.holdAnswer, on: .getRecords)
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()

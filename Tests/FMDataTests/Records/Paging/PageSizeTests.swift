@@ -38,6 +38,18 @@ import Testing
         expectNoDifference(sizes(2, milliseconds: { _ in 0 }, bytesPerRow: 2_000), [393, 393])
     }
 
+    /// Where a page was too large once, the limit is near.
+    @Test func pagesGrowSlowlyAfterOneThatWasTooLarge() {
+        var size = PageSize()
+        let isSmaller = size.tooMuch(100)
+        #expect(isSmaller)
+        size.learned(rows: 50, of: 50, bytes: 100, took: .zero)
+        expectNoDifference(size.current, 75)
+        size.learned(rows: 75, of: 75, bytes: 2 << 20, took: .zero)
+        size.learned(rows: 37, of: 37, bytes: 100, took: .zero)
+        expectNoDifference(size.current, 55)
+    }
+
     @Test func pagesThatTakeAMomentStayAsTheyAre() {
         expectNoDifference(sizes(3) { _ in 400 }, [100, 100, 100])
     }
