@@ -63,6 +63,10 @@ let package = Package(
         .library(name: "FMData", targets: ["FMData"]),
         .library(name: "FMWebhooks", targets: ["FMWebhooks"]),
         .library(name: "FMSandbox", targets: ["FMSandbox"]),
+        // Each of these is empty without the trait after which it is named, and resolves no package.
+        .library(name: "FMDataMetrics", targets: ["FMDataMetrics"]),
+        .library(name: "FMDataTracing", targets: ["FMDataTracing"]),
+        .library(name: "FMDataLifecycle", targets: ["FMDataLifecycle"]),
         .executable(name: "fmdata", targets: ["FMDataCLI"]),
         .plugin(name: "FMModelBuild", targets: ["FMModelBuild"]),
         .plugin(name: "FMModelCommand", targets: ["FMModelCommand"]),
@@ -74,6 +78,9 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["Compression"]),
         .trait(name: "Compression", description: "gzip and deflate bodies, by the zlib of the system"),
+        .trait(name: "Metrics", description: "FMDataMetrics: figures of calls and sessions, by swift-metrics"),
+        .trait(name: "Tracing", description: "FMDataTracing: spans of calls, by swift-distributed-tracing"),
+        .trait(name: "Lifecycle", description: "FMDataLifecycle: a server as a service of swift-service-lifecycle"),
     ],
     // Examples, samples and test support are targets of this package instead of separate packages: `swift run
     // quickstart` must work in the root, a test can start only programs of its own package, and a plugin can use only
@@ -85,6 +92,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        // Resolved only with the trait of each.
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     ],
@@ -121,6 +132,34 @@ let package = Package(
                 nio("NIOFoundationCompat"), nioSSL, zlib, logging,
             ],
             resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "FMDataMetrics",
+            dependencies: [
+                "FMData", openCombine,
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "FMDataTracing",
+            dependencies: [
+                "FMData", openCombine,
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "FMDataLifecycle",
+            dependencies: [
+                "FMData",
+                .product(
+                    name: "ServiceLifecycle",
+                    package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Lifecycle"])
+                ),
+            ],
             swiftSettings: settings
         ),
         // Models from layouts. No NIO and no other dependency, since the plugins build it in every package that uses

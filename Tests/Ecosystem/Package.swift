@@ -1,0 +1,56 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// FMData's parts behind traits: metrics, tracing, service lifecycle. A package of its own, since the main package
+// resolves their dependencies only for those who ask for them. `.ci/check-ecosystem` runs it.
+let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let fmData: [Target.Dependency] = [
+    .product(name: "FMData", package: "FMData"),
+    .product(name: "FMSandbox", package: "FMData"),
+    .product(name: "OpenCombine", package: "OpenCombine"),
+]
+
+let package = Package(
+    name: "Ecosystem",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "FMData", path: "../..", traits: [.defaults, "Metrics", "Tracing", "Lifecycle"]),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    ],
+    targets: [
+        .testTarget(
+            name: "MetricsTests",
+            dependencies: fmData + [
+                .product(name: "FMDataMetrics", package: "FMData"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "TracingTests",
+            dependencies: fmData + [
+                .product(name: "FMDataTracing", package: "FMData"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LifecycleTests",
+            dependencies: fmData + [
+                .product(name: "FMDataLifecycle", package: "FMData"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
