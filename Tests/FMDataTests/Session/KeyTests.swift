@@ -280,11 +280,12 @@ import Testing
     }
 
     @Test func aProviderCannotSupplyIt() async throws {
-        let provider = DataAPI.CredentialsProvider {
-            Just(Credentials.key(Self.key)).setFailureType(to: (any Error).self).eraseToAnyPublisher()
-        }
         try await run { world in
-            let database = world.database.signedIn(by: provider)
+            let database = world.database.signedIn(
+                by: DataAPI.CredentialsProvider {
+                    Just(Credentials.key(Self.key)).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+                }
+            )
             let error = await database.getScriptNames().awaitSingleResult().failure
             expectNoDifference(error?.code, .invalidRequest)
             #expect(error?.reason == "A key cannot open a session, so nothing was sent.")
