@@ -22,7 +22,8 @@ extension DataAPI.Server {
         let observers = calls.options.observers ?? config.observers
         guard calls.observation == nil, !observers.isEmpty else { return nil }
         return OnDemandPublisher {
-            guard let request = try? makeRequest(),
+            // A logout serves the calls before it, as a login does those after it.
+            guard let request = try? makeRequest(), request.operation != .logOut,
                 let call = ObservedCall(self.description(of: request, calls), observers, now: self.time.now)
             else { return perform(calls.observed(), makeRequest) }
             // Where the server's formats have to be asked for first, the request is written with those.

@@ -35,7 +35,15 @@ final class HeldSession: Sendable {
 
     /// Publishes the error when the session is lost, to a subscriber that comes later at once; then finishes. Finishes
     /// without a value when the work ends.
-    var loss: AnyPublisher<FMRest.APIError, Never> { losses.object.compactMap { $0 }.first().eraseToAnyPublisher() }
+    var loss: AnyPublisher<FMRest.APIError, Never> {
+        let losses = losses.object
+        return Deferred { () -> AnyPublisher<FMRest.APIError, Never> in
+            // A subject that has finished publishes its value no more.
+            if let error = losses.value { return Just(error).eraseToAnyPublisher() }
+            return losses.compactMap { $0 }.first().eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
 
     // MARK: The work
 

@@ -146,8 +146,8 @@ private final class TicketBook {
     func hand(to engine: Engine) {
         guard !tickets.isEmpty else { return }
         engine.withState { state in
-            // If the session was closed meanwhile, its URLs are not registered.
-            guard state.sessions[session.token] != nil else { return }
+            // If the session was closed meanwhile, its URLs are not registered. A request with a key has no session.
+            guard session.token.isEmpty || state.sessions[session.token] != nil else { return }
             state.tickets.merge(tickets) { $1 }
         }
     }

@@ -40,7 +40,11 @@ import Testing
                 return .success(.json(#"{"recordId":"7","modId":"0"}"#))
             }
             if request.target.hasSuffix("/productInfo") {
-                return .success(.json(#"{"productInfo":{"name":"FMS","buildDate":"","version":"21"}}"#))
+                return .success(
+                    .json(
+                        #"{"productInfo":{"name":"FMS","buildDate":"","version":"21","dateFormat":"MM/dd/yyyy","timeFormat":"HH:mm:ss","timeStampFormat":"MM/dd/yyyy HH:mm:ss"}}"#
+                    )
+                )
             }
             return .success(.records("Ada", "Zoe"))
         }
@@ -66,7 +70,7 @@ import Testing
                 "GET \(root)/productInfo",
                 "POST \(root)/databases/Harbor/sessions",
                 "GET \(root)/databases/Harbor/layouts/People/records",
-                "GET \(root)/databases/Harbor/layouts/People/records?portal=%5B%5D",
+                "GET \(root)/databases/Harbor/layouts/People/records",
                 "POST \(root)/databases/Harbor/layouts/People/records",
                 "GET /Streaming_SSL/MainDB/AB.txt",
                 "GET /fmi/odata/v4/Harbor/Webhook.GetAll",
@@ -190,7 +194,8 @@ import Testing
         let database = database(transport)
         _ = try await database.addLayout("People").getRecords().returnAs(FieldData.self).firstValue()
         expectNoDifference(
-            transport.lines.map { $0.split(separator: "/").last ?? "" },
+            // The token that was refused may still be logged out.
+            transport.lines.filter { !$0.hasPrefix("DELETE") }.map { $0.split(separator: "/").last ?? "" },
             ["sessions", "records", "sessions", "records"]
         )
     }
@@ -209,7 +214,11 @@ import Testing
 
     @Test func aRequestIsReportedAsSentOnce() async throws {
         let transport = MemoryTransport { _, _ in
-            .success(.json(#"{"productInfo":{"name":"FMS","buildDate":"","version":"21"}}"#))
+            .success(
+                .json(
+                    #"{"productInfo":{"name":"FMS","buildDate":"","version":"21","dateFormat":"MM/dd/yyyy","timeFormat":"HH:mm:ss","timeStampFormat":"MM/dd/yyyy HH:mm:ss"}}"#
+                )
+            )
         }
         let own = database(transport).server
         try await World.run(client: { $0.middleware = [.headers([:])] }) { world in

@@ -54,8 +54,9 @@ import Testing
             expectNoDifference(error?.fileMakerCode?.rawValue, 214)
         }
         let server = try await FaultServer.start { _ in [] }
+        let port = server.port
         try await server.stopped()
-        let database = DataAPI.Server(host: "http://127.0.0.1:\(server.port)", config: .patient)
+        let database = DataAPI.Server(host: "http://127.0.0.1:\(port)", config: .patient)
             .addDatabase("World", credentials: Credentials(user: "admin", password: "a"))
         let error = await database.ping().awaitSingleResult().failure
         expectNoDifference(error?.code, .network)
