@@ -14,7 +14,9 @@ extension DataAPI {
 
         /// Creates the head of a response.
         ///
-        /// - Parameter status: the status code, 200 to 599.
+        /// - Parameters:
+        ///   - status: the status code, 200 to 599.
+        ///   - headers: the headers. The default is none.
         public static func head(status: Int, headers: Headers = [:]) -> ResponsePart {
             ResponsePart(
                 .head(
