@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import OpenCombine
 
 /// The cost of following 100,000 records of which the program keeps a copy, with each poll strategy: the first poll, a
-/// quiet one, another run, one edit, one deletion, and a fifth changed at once; and the memory per record.
+/// quiet one, another run, one edit, one deletion, and a fifth changed at once, by people; and the memory per record.
 ///
 /// Figures: `copies.<way>.<first|quiet|resumed|edit|deletion|fifth>.<requests|bytes|seconds>`, and
 /// `copies.memory.held_per_record` of the second half of the records. The server is a process of its own.
@@ -61,7 +61,7 @@ enum CopiesSuite: Suite {
         by watch: DataAPI.LiveWatch,
         _ server: FleetServer
     ) async throws -> [(part: String, Figures)] {
-        let (vessels, others) = (server.vessels(), server.vessels(sessions: 8))
+        let vessels = server.vessels()
         let copy = KeptVersions()
         var parts: [(String, Figures)] = []
         /// Measures one poll, which begins with a change of the followed records or with a new run.
@@ -98,13 +98,11 @@ enum CopiesSuite: Suite {
         run?.cancel()
         followed = changes()
         try await look("resumed") { run = copy.follow(followed) }
-        _ = try await others.edit(recordCount / 2, ["Notes": "Repaired"]).firstValue()
+        try server.edit(recordCount / 2)
         try await look("edit") { followed.refresh() }
-        _ = try await others.delete(recordCount / 3).firstValue()
+        try server.delete(recordCount / 3)
         try await look("deletion") { followed.refresh() }
-        let edits = stride(from: 1, to: recordCount, by: 5).map { DataAPI.RecordEdit($0, ["Notes": "Surveyed again"]) }
-        _ = try await edits.publisher.edit(in: others, options: DataAPI.BatchOptions(concurrency: 8)).summary
-            .firstValue()
+        try server.edit(2, step: 5)
         try await look("fifth") { followed.refresh() }
         run?.cancel()
         return parts

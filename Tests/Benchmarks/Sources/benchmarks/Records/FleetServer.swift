@@ -7,7 +7,8 @@ import Foundation
 ///
 /// `benchmarks fleet N L` has N vessels and a response time of L milliseconds. It prints its URL, then its counters for
 /// each line that it reads, and ends with its standard input. After the line `lose` it never answers the next request
-/// for records.
+/// for records. `edit N STEP` changes the notes of each record whose id is N, N + STEP …, and `delete N` deletes one, as
+/// people with FileMaker do; the file logs these commits.
 final class FleetServer {
     private let process = Process()
     private let input = Pipe()
@@ -37,6 +38,11 @@ final class FleetServer {
 
     /// Makes the server never answer the next request for records.
     func loseAnswer() throws { _ = try ask("lose") }
+
+    /// Edits this record as people do, and each one that is a number of steps behind it, in commits of their own.
+    func edit(_ id: Int, step: Int? = nil) throws { _ = try ask("edit \(id) \(step ?? .max / 2)") }
+
+    func delete(_ id: Int) throws { _ = try ask("delete \(id)") }
 
     private func ask(_ question: String) throws -> Counts {
         input.fileHandleForWriting.write(Data("\(question)\n".utf8))
@@ -77,7 +83,7 @@ final class FleetServer {
         let sandbox = try await Sandbox.start([fleet(count)], configuration: configuration)
         say(sandbox.url)
         while let question = readLine() {
-            if question == "lose" { sandbox.inject(.holdAnswer, on: .getRecords) }
+            try carryOut(question, of: count, in: sandbox)
             let counters = sandbox.counters
             let counts = Counts(
                 requests: counters.requests.values.reduce(0, +),
@@ -88,6 +94,20 @@ final class FleetServer {
         }
         await sandbox.stop()
         return true
+    }
+
+    private static func carryOut(_ question: String, of count: Int, in sandbox: Sandbox) throws {
+        let words = question.split(separator: " ")
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        switch (words.first, numbers.count) {
+        case ("lose", 0): sandbox.inject(.holdAnswer, on: .getRecords)
+        case ("edit", 2):
+            for id in stride(from: numbers[0], through: count, by: numbers[1]) {
+                try sandbox.editRecord(id, ["Notes": "Surveyed again"], ofTable: "Vessels", inDatabase: "Fleet")
+            }
+        case ("delete", 1): try sandbox.deleteRecord(numbers[0], ofTable: "Vessels", inDatabase: "Fleet")
+        default: break
+        }
     }
 
     /// All bytes that this process has written: its answers, and a few lines.
