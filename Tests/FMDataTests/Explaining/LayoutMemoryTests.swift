@@ -153,4 +153,13 @@ import Testing
         second.cancel()
         expectNoDifference(time.alarmCount, 0)
     }
+
+    @Test func anAnswerThatIsThereAtOnceLeavesNoAlarm() {
+        let answer = memory.answer(to: .layoutNames, for: asker, by: time.now + .seconds(2)) {
+            Just(FileAnswer.names([])).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+        }
+        let recorder = answer.setFailureType(to: FMRest.APIError.self).record { $0 == nil ? "nothing" : "answer" }
+        expectNoDifference(recorder.history, ["answer", "finished"])
+        expectNoDifference(time.alarmCount, 0)
+    }
 }

@@ -43,6 +43,18 @@ import Testing
         expectNoDifference(try parts((a && !b) || (!a && b)), [[["a==1", "b==1", "-a==1 b==1"]]])
     }
 
+    /// The results of 13 tests can combine in 8,192 ways, which is as many as are compared. With more tests, only the
+    /// written form is looked at.
+    @Test func theShortestSequenceOfUpTo13TestsIsFound() throws {
+        func requestCount(_ tests: Int) throws -> Int {
+            let others = (3...tests).map { flag("f\($0)") }
+            let find = others.reduce((a && !b) || (!a && b)) { $0 || $1 }
+            return try parts(find).joined().joined().count - others.count
+        }
+        expectNoDifference(try requestCount(13), 3)
+        expectNoDifference(try requestCount(14), 6)
+    }
+
     @Test func severalCallsAreUsedOnlyWhereOneIsNotEnough() throws {
         expectNoDifference(try parts(x.isOneOf(1...3), requests: 3, calls: 9), [[["x==1", "x==2", "x==3"]]])
     }

@@ -58,6 +58,8 @@ import Testing
     @Test(
         arguments: [
             ([.matches(.begins, "ab"), .matches(.begins, "a")], [0b00, 0b10, 0b11]),
+            ([.matches(.ends, "ba"), .matches(.ends, "a")], [0b00, 0b10, 0b11]),
+            ([.matches(.ends, "ab"), .matches(.ends, "a")], [0b00, 0b01, 0b10]),
             ([.equals(.text("A")), .equals(.text("B"))], [0b00, 0b01, 0b10]),
             // A number field reads both texts as the same number.
             ([.equals(.text("5")), .equals(.text("5.0"))], [0b00, 0b01, 0b10, 0b11]),

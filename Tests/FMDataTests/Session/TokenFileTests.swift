@@ -32,6 +32,19 @@ import Testing
         }
     }
 
+    @Test func aTokenThatIsThereIsNotReplaced() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/tokens").shared)
+            let key = makeKey()
+            let answers = [
+                try await store.save("first", key), try await store.save("first", key),
+                try await store.save("second", key),
+            ]
+            expectNoDifference(answers, [true, true, false])
+            try await expect(store, key, holds: "first")
+        }
+    }
+
     @Test func onlyTheSameTokenIsRemoved() async throws {
         try await withTemporaryFolder { folder in
             let store = try #require(DataAPI.TokenStore.file(at: folder.path + "/tokens").shared)

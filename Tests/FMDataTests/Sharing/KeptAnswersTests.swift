@@ -35,6 +35,15 @@ import Testing
         expectNoDifference(kept.answer(to: "b", within: .seconds(10), instant(1)), nil)
     }
 
+    @Test func answersGoInTheOrderOfTheirLastUse() {
+        let keys = ["a", "b", "c", "d", "e", "f"]
+        var kept = KeptAnswers<String, String>(room: keys.count)
+        for key in keys { _ = kept.keep(key, to: key, asked: instant(0)) }
+        for key in keys.reversed() { _ = kept.answer(to: key, within: .seconds(10), instant(1)) }
+        let removed = (1...keys.count).map { kept.keep("new", to: "new \($0)", asked: instant(1)) }
+        expectNoDifference(removed, keys.reversed())
+    }
+
     @Test func allIsForgotten() {
         var kept = KeptAnswers<String, Int>(room: 2)
         _ = kept.keep(1, to: "a", asked: instant(0))

@@ -25,6 +25,8 @@ struct HostIdentityTests {
         ("example.com", "fms.example.com", false),
         ("fms.example.com", "fms.example.com\0.evil.example", false),
         ("fms.example.com", "fms.example.com evil", false),
+        ("fms example.com", "fms example.com", false),
+        ("fms\u{7F}example.com", "fms\u{7F}example.com", false),
         ("fms.example.com", "", false),
         ("fms.example.com", ".", false),
         ("fms.example.com", ".example.com", false),

@@ -10,6 +10,8 @@ struct EnvelopeTapeTests {
         #"[{"code":"0","message":"OK"}]"#, #"[{"message":"OK","code":"0"}]"#, "[]",
         #"[{"code":"101","message":"Nr. \"7\" é\u00e9"},{"code":"0","message":""}]"#,
         #"[{"code":"0","message":"OK","more":[{"code":"9"}],"code2":1}]"#,
+        // A value that is spelled like a key is no key.
+        #"[{"code":"message","message":"code"}]"#,
     ]
 
     /// Other values: ids as numbers, missing members, `null`, escaped and repeated keys, other kinds.
@@ -24,6 +26,7 @@ struct EnvelopeTapeTests {
         #"{"database":"A","layout":"B","table":"C","totalRecordCount":10,"foundCount":5,"returnedCount":2}"#,
         #"{"returnedCount":2,"foundCount":5,"totalRecordCount":10,"table":"C","layout":"Ünïcode \"x\"","database":"A"}"#,
         #"{"database":"A","layout":"B","table":"C","totalRecordCount":10,"foundCount":5,"returnedCount":2,"folder":{"table":"D"}}"#,
+        #"{"database":"layout","layout":"table","table":"database","totalRecordCount":10,"foundCount":5,"returnedCount":2}"#,
     ]
 
     private static let unusualDataInfos = [
