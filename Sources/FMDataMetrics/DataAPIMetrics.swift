@@ -1,7 +1,7 @@
 #if Metrics
 public import FMData
 public import Metrics
-import OpenCombine
+public import OpenCombine
 import Synchronization
 
 /// The figures of a server's calls and sessions, by swift-metrics, with the names of OpenTelemetry's conventions for

@@ -12,13 +12,13 @@ import Testing
         var config = DataAPI.Config()
         config.sessions.logOutDeadline = .seconds(2)
         return DataAPI.Server(host: sandbox.url, config: config)
-            .addDatabase("World", credentials: Credentials(user: "admin", password: "admin"))
+            .addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password))
     }
 
     @Test func theEndOfTheGroupLogsEverySessionOut() async throws {
         let sandbox = try await Sandbox.start([.sample])
         let database = world(sandbox)
-        _ = try await database.addLayout("Countries").getRecords().firstValue()
+        _ = try await database.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
         #expect(sandbox.sessions.count == 1)
         try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -29,7 +29,7 @@ import Testing
         }
         #expect(sandbox.sessions.count == 0)
         let refused = await #expect(throws: FMRest.APIError.self) {
-            try await database.addLayout("Countries").getRecords().firstValue()
+            try await database.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
         }
         #expect(refused?.code == .shutdown)
         await sandbox.stop()
@@ -38,7 +38,7 @@ import Testing
     @Test func aGroupThatIsCancelledLogsOutAsWell() async throws {
         let sandbox = try await Sandbox.start([.sample])
         let database = world(sandbox)
-        _ = try await database.addLayout("Countries").getRecords().firstValue()
+        _ = try await database.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
         let group = ServiceGroup(
             configuration: .init(services: [.init(service: DataAPIService(database.server))], logger: Logger(label: ""))
         )

@@ -16,7 +16,7 @@ import Tracing
         var config = DataAPI.Config()
         DataAPITracing(tracer: tracer, injectsContext: injectsContext).install(in: &config)
         let server = DataAPI.Server(host: sandbox.url, config: config)
-        let database = server.addDatabase("World", credentials: Credentials(user: "admin", password: "admin"))
+        let database = server.addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password))
         try await body(sandbox, database, tracer)
         _ = try await server.shutdown().firstValue()
         await sandbox.stop()
@@ -29,7 +29,7 @@ import Tracing
             sandbox.inject(.html(status: 503), on: .getRecords, count: 1)
             let patient = database.retrying(.init(firstPause: .milliseconds(1)))
             try await tracer.withSpan("work") { _ in
-                _ = try await patient.addLayout("Countries").getRecords().firstValue()
+                _ = try await patient.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
             }
         }
         let work = try #require(spans.first { $0.operationName == "work" })
@@ -48,7 +48,7 @@ import Tracing
             let missing = database.addLayout("Contacts").deleteRecord(recordId: 999_999)
             await #expect(throws: FMRest.APIError.self) { try await missing.firstValue() }
             sandbox.inject(.holdAnswer, on: .getRecords, count: 1)
-            let cancelled = database.addLayout("Countries").getRecords()
+            let cancelled = database.addLayout("Countries").getRecords().returnAs(FieldData.self)
                 .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
             cancelled.cancel()
         }
@@ -66,7 +66,7 @@ import Tracing
                 for number in 1...100 {
                     group.addTask {
                         try await tracer.withSpan("work \(number)") { _ in
-                            _ = try await countries.tagged("\(number)").getRecords().firstValue()
+                            _ = try await countries.tagged("\(number)").getRecords().returnAs(FieldData.self).firstValue()
                         }
                     }
                 }
@@ -84,10 +84,8 @@ import Tracing
 
     @Test func theContextTravelsInAHeaderOnRequestOnly() async throws {
         for injects in [false, true] {
-            let tracer = InMemoryTracer()
-            _ = tracer
             _ = try await spans(injectsContext: injects) { _, database, tracer in
-                _ = try await database.addLayout("Countries").getRecords().firstValue()
+                _ = try await database.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
                 #expect(tracer.performedContextInjections.isEmpty == !injects)
             }
         }
