@@ -27,8 +27,8 @@ import Synchronization
 ///
 /// The dimensions are `db.system.name` (`filemaker`), `db.namespace` (the database), `db.operation.name`, and for a
 /// failure `error.type` (the ``FMRest/APIError/Code``) and `db.response.status_code` (FileMaker's code). A cancelled
-/// call has `error.type` `cancelled`. The layout is a dimension on request only: each layout multiplies the figures that
-/// a backend stores.
+/// call has `error.type` `cancelled`. The layout is a dimension on request only: each layout multiplies the figures
+/// that a backend stores.
 ///
 /// Source: OpenTelemetry semantic conventions 1.44, "Database client metrics".
 public final class DataAPIMetrics: Sendable {

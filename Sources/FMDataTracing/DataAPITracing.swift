@@ -4,16 +4,16 @@ import OpenCombine
 import Synchronization
 public import Tracing
 
-/// Spans of a server's calls, by swift-distributed-tracing, with the names of OpenTelemetry's conventions for clients of
-/// databases.
+/// Spans of a server's calls, by swift-distributed-tracing, with the names of OpenTelemetry's conventions for clients
+/// of databases.
 ///
 ///     var config = DataAPI.Config()
 ///     DataAPITracing().install(in: &config)
 ///
 /// A call is a span of the kind client, named after its operation and its layout (`findRecords Orders`). Its parent is
 /// the service context of the code that subscribes. Each attempt is a child of it, named after its method, as is a
-/// login or the content of a container, which have no call. Attributes are names and numbers: never a value, a query, an
-/// account or a URL.
+/// login or the content of a container, which have no call. Attributes are names and numbers: never a value, a query,
+/// an account or a URL.
 ///
 /// A failed call has `error.type` (the ``FMRest/APIError/Code``), `db.response.status_code` (FileMaker's code) and the
 /// status *error*. A cancelled one has `filemaker.cancelled` and no error.

@@ -12,7 +12,10 @@ import Testing
         var config = DataAPI.Config()
         config.sessions.logOutDeadline = .seconds(2)
         return DataAPI.Server(host: sandbox.url, config: config)
-            .addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password))
+            .addDatabase(
+                "World",
+                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+            )
     }
 
     @Test func theEndOfTheGroupLogsEverySessionOut() async throws {

@@ -19,7 +19,10 @@ import Testing
         metrics.install(in: &config)
         config.sessions.maximumSessions = 3
         let server = DataAPI.Server(host: sandbox.url, config: config)
-        let database = server.addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password))
+        let database = server.addDatabase(
+            "World",
+            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        )
         try await body(sandbox, database, metrics)
         _ = try await server.shutdown().firstValue()
         await sandbox.stop()

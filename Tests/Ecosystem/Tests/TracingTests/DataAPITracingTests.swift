@@ -16,7 +16,10 @@ import Tracing
         var config = DataAPI.Config()
         DataAPITracing(tracer: tracer, injectsContext: injectsContext).install(in: &config)
         let server = DataAPI.Server(host: sandbox.url, config: config)
-        let database = server.addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password))
+        let database = server.addDatabase(
+            "World",
+            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+        )
         try await body(sandbox, database, tracer)
         _ = try await server.shutdown().firstValue()
         await sandbox.stop()
@@ -66,7 +69,8 @@ import Tracing
                 for number in 1...100 {
                     group.addTask {
                         try await tracer.withSpan("work \(number)") { _ in
-                            _ = try await countries.tagged("\(number)").getRecords().returnAs(FieldData.self).firstValue()
+                            _ = try await countries.tagged("\(number)").getRecords().returnAs(FieldData.self)
+                                .firstValue()
                         }
                     }
                 }
