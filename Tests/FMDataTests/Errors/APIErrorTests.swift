@@ -71,6 +71,12 @@ import Testing
         #expect(error.hint?.contains(".timeouts { $0.minimumRate = … }") == true)
     }
 
+    @Test func anErrorOfAJournalKeepsItsCode() {
+        let error = FMRest.APIError(wrapping: DataAPI.WriteJournalError(.inUse))
+        expectNoDifference(error.code, .journal)
+        expectNoDifference(error.hint, "Wait for that run to end, or give this one a journal of its own.")
+    }
+
     @Test func anErrorOfAStrangerDoesNotSayThatItPasses() {
         struct Strange: Error {}
         #expect(!FMRest.APIError(wrapping: Strange()).isRetryable)

@@ -70,6 +70,10 @@ extension FMRest.APIError {
     }
 }
 
+extension DataAPI.WriteJournalError: APIErrorConvertible {
+    var apiError: FMRest.APIError { FMRest.APIError(self) }
+}
+
 extension DataAPI.WriteJournalError: LocalizedError {
     /// What is wrong with the journal, without a field's value.
     public var errorDescription: String? { description }
