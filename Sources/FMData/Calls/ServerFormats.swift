@@ -5,7 +5,7 @@ import OpenCombine
 /// all.
 final class ServerFormats: Sendable {
     /// The encoding and the reader that follow from the answer.
-    struct Known {
+    struct KnownFormats {
         let encoding: EncodingOptions
         let reader: AnswerReader
     }
@@ -14,22 +14,22 @@ final class ServerFormats: Sendable {
         case unknown
         /// The subscription keeps the request going; it is set once it was made.
         case asking(Flight, AnyCancellable?)
-        case known(Known)
+        case known(KnownFormats)
     }
 
     private let state = Guarded(State.unknown)
 
-    var known: Known? {
+    var known: KnownFormats? {
         state.withLock { if case .known(let known) = $0 { known } else { nil } }
     }
 
     /// Publishes one value once the formats are known, and requests them if they are not.
-    func publisher(of server: DataAPI.Server) -> AnyPublisher<Known, FMRest.APIError> {
+    func publisher(of server: DataAPI.Server) -> AnyPublisher<KnownFormats, FMRest.APIError> {
         let (answer, ask) = state.withLock { Self.answer(&$0) }
         if let (ask, flight) = ask {
             // The request is independent of its subscribers: one that cancels leaves the answer to the others.
             let subscription = server.perform { .productInfo() }
-                .tryMap { try Known($0.productInfo, server) }
+                .tryMap { try KnownFormats($0.productInfo, server) }
                 .mapError { FMRest.APIError(wrapping: $0) }
                 .sink(
                     receiveCompletion: { if case .failure(let error) = $0 { self.end(.failure(error), ask) } },
@@ -43,8 +43,8 @@ final class ServerFormats: Sendable {
         return answer
     }
 
-    private typealias Flight = Future<Known, FMRest.APIError>
-    private typealias Answer = (AnyPublisher<Known, FMRest.APIError>, ask: (Flight.Promise, Flight)?)
+    private typealias Flight = Future<KnownFormats, FMRest.APIError>
+    private typealias Answer = (AnyPublisher<KnownFormats, FMRest.APIError>, ask: (Flight.Promise, Flight)?)
 
     private static func answer(_ state: inout State) -> Answer {
         switch state {
@@ -60,7 +60,7 @@ final class ServerFormats: Sendable {
         }
     }
 
-    private func end(_ result: Result<Known, FMRest.APIError>, _ promise: Flight.Promise) {
+    private func end(_ result: Result<KnownFormats, FMRest.APIError>, _ promise: Flight.Promise) {
         let before = state.withLock { state in
             defer { state = if case .success(let known) = result { .known(known) } else { .unknown } }
             return state
@@ -71,7 +71,7 @@ final class ServerFormats: Sendable {
     }
 }
 
-extension ServerFormats.Known {
+extension ServerFormats.KnownFormats {
     fileprivate init(_ product: DataAPI.Server.ProductInfo, _ server: DataAPI.Server) throws(FMRest.APIError) {
         var config = server.config
         do {
@@ -122,7 +122,7 @@ extension DataAPI.Server {
     /// Whether records are written as the configuration says, not in formats that the host named.
     var hasConfiguredFormats: Bool { formatsIfAsked == nil }
 
-    private var formatsIfAsked: ServerFormats.Known? { config.dateFormats.followsServer ? formats.known : nil }
+    private var formatsIfAsked: ServerFormats.KnownFormats? { config.dateFormats.followsServer ? formats.known : nil }
 }
 
 extension AnswerReader {

@@ -6,13 +6,13 @@ import OpenCombine
 ///
 /// It refers to its database only through the states that it changes, and keeps nothing alive.
 final class ModelWatch: Sendable {
-    private struct Pair: Hashable {
+    private struct LayoutAndType: Hashable {
         let layout: ExactName
         let type: ObjectIdentifier
     }
 
     private struct State {
-        var seen: Set<Pair> = []
+        var seen: Set<LayoutAndType> = []
         var drifts: [DataAPI.ModelDrift] = []
         /// Counts the changes of the state.
         var version = 0
@@ -74,7 +74,7 @@ final class ModelWatch: Sendable {
         in tenure: Tenure? = nil,
         logger: Logger?
     ) {
-        let pair = Pair(layout: ExactName(layout), type: ObjectIdentifier(type))
+        let pair = LayoutAndType(layout: ExactName(layout), type: ObjectIdentifier(type))
         let isNew = state.withLockedValue { state in tenure?.isOver != true && state.seen.insert(pair).inserted }
         guard isNew, let fields = ModelFields(type) else { return }
         let drift = fields.drift(from: layout, showing: names(), keys: keys)

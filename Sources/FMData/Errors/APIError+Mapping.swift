@@ -118,3 +118,121 @@ extension [any CodingKey] {
         return text
     }
 }
+
+extension HTTPClientError {
+    /// What to check or change, in terms of ``DataAPI/Config`` and of the server's `host`; `nil` when the error says it
+    /// all. The hints for time limits stand below, where the limits of the call are known.
+    var hint: String? {
+        switch code {
+        case .insecureScheme:
+            "Use HTTPS, or allow it out loud: config.plainHTTP = .anywhereUnencrypted."
+        case .shutdown: "Make another DataAPI.Server: one that was shut down stays so."
+
+        // Connecting.
+        case .unknownHost: "Is the host spelled right, and can this machine resolve it?"
+        case .connectionRefused: "Is the server running, and listening on this port? A firewall may refuse, too."
+        case .unusableProxy, .proxyFailure, .proxyAuthenticationRequired:
+            "Unless config.proxy says otherwise the proxy comes from the environment: https_proxy and all_proxy name it as "
+                + "\"http://user:password@host:port\", no_proxy lists hosts that need none."
+
+        // TLS.
+        case .plainHTTPServer: plainHTTPHint
+        case .tlsServer: "Write \"https://\" in the server's host, or leave the scheme out."
+        case .certificateUntrusted:
+            "If this is your server, trust its authority (or its self-signed certificate): "
+                + "config.tls.roots = .systemAnd(file: \"ca.pem\")."
+        case .certificateExpired: "Renew the certificate on the server, with those of its chain."
+        case .certificateNotYetValid: "Is the clock of this machine right?"
+        case .certificateNameMismatch:
+            "Write the server's host as its certificate does, or give the server a certificate for this name."
+        case .certificatePinMismatch:
+            "If the server's key was replaced on purpose, add this pin to config.tls.pinnedPublicKeys. "
+                + "If not, somebody may stand in between."
+        case .invalidTLSOptions:
+            "See config.tls.roots and config.tls.clientCertificate. A relative path counts from the working directory."
+        case .tlsFailure:
+            "Does this port speak TLS 1.2 (or config.tls.minimumVersion) or later? A server that asks for a certificate needs "
+                + "config.tls.clientCertificate."
+
+        // Exchanging.
+        case .connectionClosed where origin?.scheme == .http && isFirstContact:
+            "A port for HTTPS closes so, too: then write \"https://\" in the server's host."
+        case .responseTooLarge:
+            "Ask for fewer records or portal rows, or stream them. The limit is config.maximumResponseBytes."
+        default: nil
+        }
+    }
+
+    private var plainHTTPHint: String {
+        guard let origin else { return "Name the port for HTTPS in the server's host." }
+        let plain = Origin(scheme: .http, host: origin.host, port: origin.port)
+        return "Name the port for HTTPS in the server's host (it is 443 if none is named), or write \"\(plain)\""
+            + (origin.isLoopback
+                ? "." : " and allow it out loud: config.plainHTTP = .anywhereUnencrypted.")
+    }
+}
+
+extension FMRest.APIError {
+    /// The hint for a URL that is too long. Only a script's parameter can make it that long.
+    static let hintAtLength =
+        "Web servers take 2,000 to 8,000 characters. runScript sends a .confidential parameter in a body; finds, creates, "
+        + "edits and duplicates send the parameters of their scripts there, too."
+}
+
+extension FMRest.APIError {
+    /// Describes a timeout of the HTTP client in the terms of ``DataAPI/Timeouts``: what the call was waiting for,
+    /// which limit passed, and where it is set. Other errors stay as they are.
+    func naming(_ timeouts: HTTPTimeouts) -> Self {
+        guard code == .timeout, let cause = transportError else { return self }
+        var error = self
+        switch cause.code {
+        case .queueTimeout:
+            error.name(cause, "a connection, while all were busy", "queue", timeouts.queue?.description)
+            error.advise("More connections (Config.maximumConnections) may help.")
+        case .connectTimeout:
+            error.name(cause, "a connection", "connect", timeouts.connect?.description)
+            error.advise("Firewalls that drop what they forbid look like this.")
+        case .firstByteTimeout:
+            error.name(cause, "the answer", "firstByte", timeouts.firstByte?.description)
+            error.advise("Scripts and finds in unindexed fields take their time.")
+        case .idleTimeout:
+            error.name(cause, cause.outcome.nextStep, "idle", timeouts.idle?.description)
+        case .tooSlow:
+            error.name(
+                cause,
+                cause.outcome.nextStep,
+                "minimumRate",
+                timeouts.minimumRate.map { "\($0) bytes per second" }
+            )
+            error.hint =
+                "Config.timeouts.minimumRate is for all calls, .timeouts { $0.minimumRate = … } for one; nil is no limit."
+        case .totalTimeout:
+            error.name(cause, cause.outcome.nextStep, "total", timeouts.total?.description)
+        default:
+            break
+        }
+        return error
+    }
+
+    private mutating func name(_ cause: HTTPClientError, _ awaited: String, _ setting: String, _ limit: String?) {
+        let span = limit.map { ", \($0)" } ?? ""
+        reason = "\(cause). The call waited for \(awaited); the limit was timeouts.\(setting)\(span)."
+        hint =
+            "Config.timeouts.\(setting) says how long all calls wait, .timeouts { $0.\(setting) = … } how long one does."
+    }
+
+    private mutating func advise(_ advice: String) {
+        hint = advice + (hint.map { " " + $0 } ?? "")
+    }
+}
+
+extension HTTPClientError.Outcome {
+    /// What the request waits for next, by what is known of its outcome.
+    fileprivate var nextStep: String {
+        switch self {
+        case .notSent: "a connection"
+        case .unknown: "the answer"
+        case .answered: "the rest of the answer"
+        }
+    }
+}

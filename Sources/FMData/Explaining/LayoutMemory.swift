@@ -12,7 +12,7 @@ final class LayoutMemory: Sendable {
     /// its previous state for no longer than that.
     static let lifetime = TimeAmount.seconds(60)
 
-    private struct Known {
+    private struct CachedAnswer {
         /// `nil` when the file did not answer.
         let answer: FileAnswer?
         let end: NIODeadline
@@ -34,7 +34,7 @@ final class LayoutMemory: Sendable {
     }
 
     private struct State {
-        var known: [FileQuestion: Known] = [:]
+        var known: [FileQuestion: CachedAnswer] = [:]
         var sharing = SharingMachine<Inquiry>()
         var waiters: [Int: Waiter] = [:]
         /// The subscriptions to the requests, by their flights, once they were made.
@@ -85,7 +85,7 @@ final class LayoutMemory: Sendable {
         }
     }
 
-    private enum Joining {
+    private enum AnswerSource {
         case answered(FileAnswer?)
         case waits
         case asks(flight: Int)
@@ -99,7 +99,7 @@ final class LayoutMemory: Sendable {
         _ fetch: () -> AnyPublisher<FileAnswer, FMRest.APIError>
     ) {
         let now = time.now()
-        let joining: Joining = state.withLock { state in
+        let joining: AnswerSource = state.withLock { state in
             state.known = state.known.filter { $0.value.end > now }
             if let known = state.known[inquiry.question] { return .answered(known.answer) }
             var waiter = waiter
@@ -141,7 +141,7 @@ final class LayoutMemory: Sendable {
         let end = time.now() + Self.lifetime
         let (waiters, request): ([Waiter], AnyCancellable?) = state.withLock { state in
             guard state.sharing.isOpen(flight) else { return ([], nil) }
-            state.known[question] = Known(answer: answer, end: end)
+            state.known[question] = CachedAnswer(answer: answer, end: end)
             let waiters = state.sharing.ended(flight).compactMap { state.waiters.removeValue(forKey: $0) }
             return (waiters, state.requests.removeValue(forKey: flight))
         }

@@ -144,10 +144,10 @@ extension FindNormalForm {
     mutating func sayable() -> [FindAlternative] {
         alternatives.flatMap { alternative in
             withoutConflictingPatterns(alternative.tests).map { tests in
-                let joined = joined(tests)
+                let conjunctions = conjunctions(of: tests)
                 return FindAlternative(
-                    conjunctions: joined.isEmpty ? [[]] : joined.map(\.tests),
-                    exclusions: alternative.exclusions.union(joined.flatMap(\.excluded).map { [$0] })
+                    conjunctions: conjunctions.isEmpty ? [[]] : conjunctions.map(\.tests),
+                    exclusions: alternative.exclusions.union(conjunctions.flatMap(\.excluded).map { [$0] })
                 )
             }
         }
@@ -172,7 +172,7 @@ extension FindNormalForm {
         return alternatives
     }
 
-    func step(_ step: FindSequences.Step) -> FindStep {
+    func step(_ step: FindSequences.NumberedRequest) -> FindStep {
         FindStep(criteria: criteria(step.tests), isOmit: step.isOmit)
     }
 }

@@ -8,7 +8,7 @@
 /// implies the other.
 struct FindFieldCases {
     /// A criterion that a request can have for the field, and the cases that it finds, as bits.
-    struct Choice {
+    struct CriterionCases {
         var criterion: FindCriterion
         var cases: UInt64
     }
@@ -20,12 +20,12 @@ struct FindFieldCases {
     private(set) var cases: [UInt64] = []
     /// The tests themselves, then tests derived from them: the other comparisons with their operands, words of several
     /// tests in one criterion, empty or not.
-    private(set) var choices: [Choice] = []
+    private(set) var choices: [CriterionCases] = []
 
     static let maximumCount = 64
 
     /// One case, before cases that the tests do not distinguish are merged.
-    private struct Sample {
+    private struct FieldCase {
         var tests: UInt64 = 0
         var isEmpty = false
         /// The place in the order of the operands; `nil` if the value cannot be compared.
@@ -48,34 +48,34 @@ struct FindFieldCases {
         let own = tests.map { criteria[$0] }
         let hasOneValue = own.allSatisfy { $0.values == .one }
         let order = hasOneValue ? FindOperandOrder(own.map(\.test)) : nil
-        var samples = hasOneValue ? Self.places(order) : [Sample()]
+        var fieldCases = hasOneValue ? Self.places(order) : [FieldCase()]
         for (index, criterion) in own.enumerated() {
             let bounds = Bounds(of: index, among: own.map(\.test), hasOneValue: hasOneValue)
             let places = order?.places(of: criterion.test)
-            samples = samples.flatMap { sample in
+            fieldCases = fieldCases.flatMap { fieldCase in
                 [true, false].compactMap { holds in
                     if hasOneValue {
-                        let answer = sample.answer(to: criterion.test, at: places)
+                        let answer = fieldCase.answer(to: criterion.test, at: places)
                         guard answer == nil || answer == holds else { return nil }
                     }
-                    guard bounds.allow(holds, beside: sample.tests) else { return nil }
-                    var sample = sample
-                    if holds { sample.tests |= 1 << UInt64(index) }
-                    return sample
+                    guard bounds.allow(holds, beside: fieldCase.tests) else { return nil }
+                    var fieldCase = fieldCase
+                    if holds { fieldCase.tests |= 1 << UInt64(index) }
+                    return fieldCase
                 }
             }
-            guard samples.count <= 8 * Self.maximumCount else { return nil }
+            guard fieldCases.count <= 8 * Self.maximumCount else { return nil }
         }
         let patterns = hasOneValue && unitesPatterns ? Self.unitedPatterns(own.map(\.test)) : []
-        samples = Self.distinguish(patterns, in: samples, from: own.count)
-        guard samples.count <= 16 * Self.maximumCount else { return nil }
-        cases = Array(Set(samples.map(\.tests))).sorted()
+        fieldCases = Self.distinguish(patterns, in: fieldCases, from: own.count)
+        guard fieldCases.count <= 16 * Self.maximumCount else { return nil }
+        cases = Array(Set(fieldCases.map(\.tests))).sorted()
         guard cases.count <= Self.maximumCount else { return nil }
 
-        for (index, criterion) in own.enumerated() { add(criterion, samples) { $0.tests >> UInt64(index) & 1 == 1 } }
+        for (index, criterion) in own.enumerated() { add(criterion, fieldCases) { $0.tests >> UInt64(index) & 1 == 1 } }
         guard hasOneValue else { return }
-        func addDerived(_ test: FindTest, _ holds: (Sample) -> Bool) {
-            add(FindCriterion(field: field, values: .one, test: test), samples, holds)
+        func addDerived(_ test: FindTest, _ holds: (FieldCase) -> Bool) {
+            add(FindCriterion(field: field, values: .one, test: test), fieldCases, holds)
         }
         for (test, places) in order?.intervals ?? [] {
             addDerived(test) { $0.place.map(places.contains) ?? false }
@@ -88,8 +88,8 @@ struct FindFieldCases {
         addDerived(.isEmpty) { $0.isEmpty }
     }
 
-    private static func places(_ order: FindOperandOrder?) -> [Sample] {
-        [Sample(isEmpty: true), Sample()] + (order.map { $0.places.map { Sample(place: $0) } } ?? [])
+    private static func places(_ order: FindOperandOrder?) -> [FieldCase] {
+        [FieldCase(isEmpty: true), FieldCase()] + (order.map { $0.places.map { FieldCase(place: $0) } } ?? [])
     }
 
     /// How the earlier tests limit the result of one test, as bits.
@@ -115,19 +115,19 @@ struct FindFieldCases {
         }
     }
 
-    /// Adds a choice, unless it separates samples that the tests do not separate, or finds the same as another choice.
-    private mutating func add(_ criterion: FindCriterion, _ samples: [Sample], _ holds: (Sample) -> Bool) {
+    /// Adds a choice, unless it separates cases that the tests do not separate, or finds the same as another one.
+    private mutating func add(_ criterion: FindCriterion, _ fieldCases: [FieldCase], _ holds: (FieldCase) -> Bool) {
         var found: UInt64 = 0
         var missed: UInt64 = 0
-        for sample in samples {
-            guard let place = cases.firstIndex(of: sample.tests) else {
-                preconditionFailure("the cases are those of the samples")
+        for fieldCase in fieldCases {
+            guard let place = cases.firstIndex(of: fieldCase.tests) else {
+                preconditionFailure("the cases are those of the tests")
             }
             let bit = UInt64(1) << UInt64(place)
-            if holds(sample) { found |= bit } else { missed |= bit }
+            if holds(fieldCase) { found |= bit } else { missed |= bit }
         }
         guard found & missed == 0, found != 0, !choices.contains(where: { $0.cases == found }) else { return }
-        choices.append(Choice(criterion: criterion, cases: found))
+        choices.append(CriterionCases(criterion: criterion, cases: found))
     }
 
     /// Two or three patterns, as bits, and the tests that express that they hold together.
@@ -150,23 +150,27 @@ struct FindFieldCases {
         }
     }
 
-    /// Splits the samples in which patterns hold together, one for each way in which they can.
-    private static func distinguish(_ patterns: [UnitedPatterns], in samples: [Sample], from first: Int) -> [Sample] {
-        var samples = samples
+    /// Splits the cases in which patterns hold together, one for each way in which they can.
+    private static func distinguish(
+        _ patterns: [UnitedPatterns],
+        in fieldCases: [FieldCase],
+        from first: Int
+    ) -> [FieldCase] {
+        var fieldCases = fieldCases
         var place = UInt64(first)
         for (tests, alternatives) in patterns {
             guard place + UInt64(alternatives.count) <= 64 else { break }
-            samples = samples.flatMap { sample in
-                guard sample.tests & tests == tests else { return [sample] }
+            fieldCases = fieldCases.flatMap { fieldCase in
+                guard fieldCase.tests & tests == tests else { return [fieldCase] }
                 return (1..<UInt64(1 << alternatives.count)).map { ways in
-                    var sample = sample
-                    sample.tests |= ways << place
-                    return sample
+                    var fieldCase = fieldCase
+                    fieldCase.tests |= ways << place
+                    return fieldCase
                 }
             }
             place += UInt64(alternatives.count)
         }
-        return samples
+        return fieldCases
     }
 
     /// Word tests that hold together, as one criterion: `=red =fox`.

@@ -34,7 +34,7 @@ struct FindGlob: Hashable {
         for glob in globs.dropFirst() {
             var next: Set<[Element]> = []
             for elements in common {
-                var memory: [Place: Set<[Element]>?] = [:]
+                var memory: [PositionPair: Set<[Element]>?] = [:]
                 let found = intersection(elements[...], glob.elements[...], &memory)
                 guard let found, next.union(found).count <= 16 else { return nil }
                 next.formUnion(found)
@@ -61,7 +61,7 @@ struct FindGlob: Hashable {
         return String(text)
     }
 
-    private struct Place: Hashable {
+    private struct PositionPair: Hashable {
         var left: Int
         var right: Int
     }
@@ -70,9 +70,9 @@ struct FindGlob: Hashable {
     private static func intersection(
         _ left: ArraySlice<Element>,
         _ right: ArraySlice<Element>,
-        _ memory: inout [Place: Set<[Element]>?]
+        _ memory: inout [PositionPair: Set<[Element]>?]
     ) -> Set<[Element]>? {
-        let place = Place(left: left.startIndex, right: right.startIndex)
+        let place = PositionPair(left: left.startIndex, right: right.startIndex)
         if let known = memory[place] { return known }
         func found() -> Set<[Element]>? {
             switch (left.first, right.first) {

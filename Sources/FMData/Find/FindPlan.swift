@@ -31,7 +31,7 @@ struct FindStep: Hashable, Sendable {
 struct FindSplitting {
     /// Per call, alternatives that form a row.
     private var calls: [[FindSequences.Group]] = []
-    private var intersections: [[[FindSequences.Step]]] = []
+    private var intersections: [[[FindSequences.NumberedRequest]]] = []
     private let limit: Int
 
     /// - Parameter limit: The greatest number of requests in one call.
@@ -46,7 +46,7 @@ struct FindSplitting {
     }
 
     /// The parts of the plan: each call alone, and the calls of an intersection together.
-    var parts: [[[FindSequences.Step]]] {
+    var parts: [[[FindSequences.NumberedRequest]]] {
         // `inARow` never returns nil here: `fits` has checked the groups of each call.
         calls.compactMap { FindSequences.inARow($0) }.map { [$0] } + intersections
     }
@@ -75,7 +75,7 @@ struct FindSplitting {
     }
 
     /// Returns calls that each have one of the conjunctions and some of the exclusions.
-    private func calls(for alternative: FindAlternative) -> [[FindSequences.Step]] {
+    private func calls(for alternative: FindAlternative) -> [[FindSequences.NumberedRequest]] {
         let exclusions = FindSequences.inOrder(alternative.exclusions)
         let roomPerCall = max(1, limit - 1)
         let chunks = stride(from: 0, to: exclusions.count, by: roomPerCall).map {
@@ -86,8 +86,8 @@ struct FindSplitting {
             let tests = alternative.conjunctions[min(index, alternative.conjunctions.count - 1)]
             // If the exclusions fit into one call, every call has them, so that each fetches fewer records.
             let excluded = chunks.count < 2 ? chunks.first : index < chunks.count ? chunks[index] : nil
-            return (tests.isEmpty ? [] : [FindSequences.Step(tests: tests, isOmit: false)])
-                + (excluded ?? []).map { FindSequences.Step(tests: $0, isOmit: true) }
+            return (tests.isEmpty ? [] : [FindSequences.NumberedRequest(tests: tests, isOmit: false)])
+                + (excluded ?? []).map { FindSequences.NumberedRequest(tests: $0, isOmit: true) }
         }
     }
 }

@@ -11,7 +11,7 @@ struct FindSequences {
     }
 
     /// A request of numbered tests.
-    struct Step {
+    struct NumberedRequest {
         var tests: [Int]
         var isOmit: Bool
     }
@@ -40,15 +40,15 @@ struct FindSequences {
 
     /// Joins the groups in order. Each is followed by the omits that the next group does not need. If each group
     /// excludes everything that the next one excludes, no omit removes wanted records found before it. `nil` otherwise.
-    static func inARow(_ groups: [Group]) -> [Step]? {
-        var steps: [Step] = []
+    static func inARow(_ groups: [Group]) -> [NumberedRequest]? {
+        var steps: [NumberedRequest] = []
         for (index, group) in groups.enumerated() {
             let next = index + 1 < groups.count ? groups[index + 1].exclusions : []
             guard group.excludesAll(of: next) else { return nil }
             // FileMaker starts with all records if the first request is an omit. An alternative without tests is always
             // the first, because one before it would exclude more and so be part of it.
-            steps += group.tests.filter { !$0.isEmpty }.map { Step(tests: $0, isOmit: false) }
-            steps += inOrder(group.exclusions.subtracting(next)).map { Step(tests: $0, isOmit: true) }
+            steps += group.tests.filter { !$0.isEmpty }.map { NumberedRequest(tests: $0, isOmit: false) }
+            steps += inOrder(group.exclusions.subtracting(next)).map { NumberedRequest(tests: $0, isOmit: true) }
         }
         return steps
     }
@@ -59,13 +59,13 @@ struct FindSequences {
     /// every one of them excludes it. Groups without exclusions come last, because nothing may be removed after them.
     ///
     /// - Returns: `nil` if it needs more than `limit` requests, or a request with two criteria for a field.
-    static func inLayers(_ groups: [Group], of form: inout FindNormalForm, limit: Int) -> [Step]? {
+    static func inLayers(_ groups: [Group], of form: inout FindNormalForm, limit: Int) -> [NumberedRequest]? {
         let (last, excluding) = (groups.filter(\.exclusions.isEmpty), groups.filter { !$0.exclusions.isEmpty })
         // FileMaker can start with all records, but they cannot be added later.
         guard excluding.count < 12, !excluding.dropFirst().contains(where: { $0.tests.contains([]) }) else {
             return nil
         }
-        var steps: [Step] = []
+        var steps: [NumberedRequest] = []
         let selections = (1..<1 << excluding.count).sorted { ($0.nonzeroBitCount, $0) < ($1.nonzeroBitCount, $1) }
         for selection in selections {
             let selected = excluding.indices.filter { selection >> $0 & 1 == 1 }.map { excluding[$0] }
@@ -81,11 +81,11 @@ struct FindSequences {
                 }
                 omitted = product
             }
-            steps += common.filter { !$0.isEmpty }.map { Step(tests: $0, isOmit: false) }
-            steps += omitted.map { Step(tests: $0, isOmit: true) }
+            steps += common.filter { !$0.isEmpty }.map { NumberedRequest(tests: $0, isOmit: false) }
+            steps += omitted.map { NumberedRequest(tests: $0, isOmit: true) }
             guard steps.count <= limit else { return nil }
         }
-        return steps + last.flatMap(\.tests).map { Step(tests: $0, isOmit: false) }
+        return steps + last.flatMap(\.tests).map { NumberedRequest(tests: $0, isOmit: false) }
     }
 
     static func inOrder(_ conjunctions: Set<[Int]>) -> [[Int]] {
@@ -109,9 +109,9 @@ extension FindNormalForm {
         for left in some {
             for right in others {
                 guard let alternative = simplified(Alternative(tests: Set(left + right).sorted())) else { continue }
-                let joined = joined(alternative.tests)
-                guard joined.count <= 1, joined.first?.excluded.isEmpty != false else { return nil }
-                let tests = joined.first?.tests ?? []
+                let conjunctions = conjunctions(of: alternative.tests)
+                guard conjunctions.count <= 1, conjunctions.first?.excluded.isEmpty != false else { return nil }
+                let tests = conjunctions.first?.tests ?? []
                 if !product.contains(tests) { product.append(tests) }
             }
         }

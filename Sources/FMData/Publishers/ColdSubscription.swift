@@ -186,12 +186,12 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
         if isFree { downstream.receive(completion: completion) }
     }
 
-    private typealias Remains = (
+    private typealias ReleasedObjects = (
         source: Source?, downstream: Downstream?, work: (any Cancellable)?, upstream: (any Subscription)?
     )
 
-    private func terminate(cancelling: Bool) -> (last: SubscriptionState, remains: Remains) {
-        let (last, remains): (SubscriptionState, Remains) = lock.withLock {
+    private func terminate(cancelling: Bool) -> (last: SubscriptionState, remains: ReleasedObjects) {
+        let (last, remains): (SubscriptionState, ReleasedObjects) = lock.withLock {
             defer {
                 state = .terminal
                 source = nil
@@ -269,4 +269,12 @@ extension ColdSubscription: Subscriber where Source: RelayPublisher {
         withExtendedLifetime(old) {}
         return isRunning ? hasPublished : nil
     }
+}
+
+/// A publisher that is made with the first demand. Unlike `Deferred`, it suits publishers that start working when they
+/// are subscribed to. If it is cancelled before any demand, none is made.
+struct OnDemandPublisher<Output, Failure: Error>: RelayPublisher {
+    let make: () -> AnyPublisher<Output, Failure>
+
+    func begin(_ subscription: ColdSubscription<Self>) { make().subscribe(subscription) }
 }

@@ -1,3 +1,5 @@
+public import OpenCombine
+
 extension DataAPI {
     /// A layout whose records have a type, so that calls need no type annotation.
     ///
@@ -70,4 +72,81 @@ extension DataAPI.TypedLayout: CustomStringConvertible, CustomReflectable {
 
     /// The reflection for dumps: it holds no secret.
     public var customMirror: Mirror { Mirror(self, children: ["layout": layout, "record": R.self]) }
+}
+
+extension DataAPI.TypedLayout {
+    /// The records that match a find, as a ``DataAPI/FoundSet``; nothing is requested yet.
+    ///
+    ///     people.find { $0(.city) == "Calgary" && $0(.age) >= 18 }.sorted(by: .name).all()
+    ///
+    /// See ``DataAPI/Find`` for the conditions. If the record type is ``FieldData``, fields are named by strings:
+    /// `find { $0("City") == "Calgary" }`.
+    public func find(_ condition: (DataAPI.FindFields<R.CodingKeys>) -> DataAPI.Find) -> DataAPI.FoundSet<R> {
+        find(DataAPI.Find(R.CodingKeys.self, condition))
+    }
+
+    /// The records that match a find.
+    public func find(_ find: DataAPI.Find) -> DataAPI.FoundSet<R> {
+        DataAPI.FoundSet(layout: self, find: find)
+    }
+
+    /// One record by its record id.
+    ///
+    ///     people.record(id: 17)
+    ///
+    /// Fails with FileMaker code 101 if there is no such record.
+    ///
+    /// - Note: One value. See <doc:Calls>.
+    /// - Parameters:
+    ///   - recordId: the record.
+    ///   - portals: the portals to return. With `nil`, the default, all portals of the layout come if the record's type
+    ///     has some, with 50 rows of each.
+    ///   - isolation: where the values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Get a single record".
+    public func record(
+        id recordId: some DataAPI.RecordIdentifier,
+        portals: [DataAPI.PortalRequest]? = nil,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<Record, FMRest.APIError> {
+        recordResponse(id: recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
+            .tryMap { response in
+                guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
+                return record
+            }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .delivered(on: isolation, by: database)
+    }
+
+    /// One record by its record id, with the rest of the answer: script results and messages.
+    ///
+    ///     orders.recordResponse(id: 17, ReadOptions(script: ScriptQuery(script: "Mark as seen")))
+    ///
+    /// The value's `data` has one element; see ``Layout/record(id:query:isolation:)``.
+    ///
+    /// - Note: One value. See <doc:Calls>.
+    /// - Parameters:
+    ///   - recordId: the record.
+    ///   - options: the portals, by default those of the layout if the record's type has some; the response layout; the
+    ///     scripts. A single record has no offset, limit or sort order.
+    ///   - isolation: where the values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Get a single record".
+    public func recordResponse(
+        id recordId: some DataAPI.RecordIdentifier,
+        _ options: DataAPI.ReadOptions,
+        isolation: (any Actor)? = #isolation
+    ) -> AnyPublisher<DataAPI.RecordResponse<R, R.Portals>, FMRest.APIError> {
+        var options = options
+        options.portal = options.portal ?? allRecords.options.portal
+        return layout.record(id: recordId, query: DataAPI.RecordQuery(options), isolation: isolation)
+    }
+
+    var server: DataAPI.Server { layout.database.server }
+}
+
+extension FMRest.APIError {
+    fileprivate static var noRecordInAnswer: FMRest.APIError {
+        FMRest.APIError(.decoding, reason: "The server was asked for one record and answered with none.")
+    }
 }

@@ -139,3 +139,111 @@ extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodab
 
     mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
 }
+
+extension DataAPI.RecordResponse: Decodable where R: Decodable, P: Decodable {
+    private enum CodingKeys: CodingKey {
+        case data, dataInfo
+    }
+
+    /// Decodes the `response` object of an answer, with FMData's decoder or any other.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let data = try container.decode([Record].self, forKey: .data)
+        self.init(
+            data: data,
+            dataInfo: try container.decodeIfPresent(DataAPI.DataInfo.self, forKey: .dataInfo)
+                ?? .unreported(count: data.count),
+            scriptResponse: try DataAPI.ScriptResponse.ifPresent(in: decoder)
+        )
+    }
+}
+
+extension DataAPI.Record: Decodable where R: Decodable, P: Decodable {
+    private enum CodingKeys: CodingKey {
+        case fieldData, portalData, recordId, modId, portalDataInfo
+    }
+
+    /// Reads a record as servers send it. Ids may be text or numbers.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            fieldData: try container.decode(AsFields<R>.self, forKey: .fieldData).value,
+            portalData: try container.decodeIfPresent(AsPortals<P>.self, forKey: .portalData)?.value,
+            recordId: try container.decodeWireInteger(forKey: .recordId),
+            modId: try container.decodeWireInteger(forKey: .modId),
+            portalDataInfo: try container.decodeIfPresent([DataAPI.PortalDataInfo].self, forKey: .portalDataInfo)
+        )
+    }
+}
+
+extension DataAPI {
+    /// A version of a record.
+    public struct RecordVersion: Hashable, Sendable {
+        /// FileMaker's internal id of the record.
+        public var recordId: Int
+        /// The modification id, which rises with each commit of the record.
+        public var modId: Int
+
+        /// Creates a version of a record.
+        public init(recordId: Int, modId: Int) {
+            self.recordId = recordId
+            self.modId = modId
+        }
+    }
+}
+
+extension DataAPI.Record {
+    /// The record's id and modId.
+    var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
+}
+
+extension DataAPI.UnreadableRecord {
+    /// The record's id and modId.
+    var version: DataAPI.RecordVersion { DataAPI.RecordVersion(recordId: recordId, modId: modId) }
+}
+
+extension DataAPI {
+    /// A record that the host sent but that cannot be decoded, with its ids and the reason.
+    ///
+    ///     for record in value.unreadable { print(record.recordId, record.failure) }
+    public struct UnreadableRecord: Error, Identifiable, Sendable, CustomStringConvertible {
+        /// FileMaker's internal id of the record.
+        public var recordId: Int
+        /// The modification id of the version that cannot be decoded.
+        public var modId: Int
+        /// The field, what was expected and what was found; ``DecodingFailure/rawValue`` is the text at that place.
+        public var failure: DecodingFailure
+
+        /// The record id, for `Identifiable`.
+        public var id: Int { recordId }
+
+        /// The reason without the field's value, so that it may go to a log.
+        public var description: String { failure.description }
+
+        /// Creates a value for tests and test doubles.
+        public init(recordId: Int, modId: Int, failure: DecodingFailure) {
+            self.recordId = recordId
+            self.modId = modId
+            self.failure = failure
+        }
+    }
+}
+
+/// A record of an answer, decoded if possible.
+enum RecordAttempt<R, P> {
+    case record(DataAPI.Record<R, P>)
+    case unreadable(DataAPI.UnreadableRecord)
+
+    var version: DataAPI.RecordVersion {
+        switch self {
+        case .record(let record): record.version
+        case .unreadable(let record): record.version
+        }
+    }
+
+    var recordId: Int { version.recordId }
+    var record: DataAPI.Record<R, P>? { if case .record(let record) = self { record } else { nil } }
+    var unreadable: DataAPI.UnreadableRecord? { if case .unreadable(let record) = self { record } else { nil } }
+}
+
+extension RecordAttempt: Sendable where R: Sendable, P: Sendable {}

@@ -77,3 +77,10 @@ extension Publisher where Output: DataAPI.ScriptCarrying, Failure == FMRest.APIE
         .eraseToAnyPublisher()
     }
 }
+
+/// The names of the scripts that a request starts.
+struct ScriptNames: Hashable, Sendable {
+    var preRequest: String?
+    var preSort: String?
+    var afterRequest: String?
+}

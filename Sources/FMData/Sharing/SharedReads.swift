@@ -86,13 +86,13 @@ private struct SharedRead<Value>: ColdPublisher {
     }
 
     /// How a reader gets its value.
-    enum Joining {
+    enum ValueSource {
         case kept(Value)
-        case flight(Place, Flight, isNew: Bool)
+        case flight(FlightMembership, Flight, isNew: Bool)
     }
 
     /// A reader's place in a flight.
-    struct Place: Cancellable {
+    struct FlightMembership: Cancellable {
         let reader: Int
         let flight: Flight
 
@@ -126,7 +126,7 @@ private struct SharedRead<Value>: ColdPublisher {
         // MARK: From the readers
 
         func left(_ reader: Int) {
-            let (remains, last) = reads.state.withLock { state -> (Remains?, Reader?) in
+            let (remains, last) = reads.state.withLock { state -> (ReleasedObjects?, Reader?) in
                 let last = readers.removeValue(forKey: reader)
                 return (state.sharing.left(reader, id) ? lockedEnd(&state) : nil, last)
             }
@@ -171,12 +171,12 @@ private struct SharedRead<Value>: ColdPublisher {
         }
 
         /// The objects released at the end: not under the lock, since deinitializing them may run any code.
-        private struct Remains {
+        private struct ReleasedObjects {
             var subscription: (any Subscription)?
             var value: Value?
         }
 
-        private func lockedEnd(_ state: inout SharedReads.State) -> Remains {
+        private func lockedEnd(_ state: inout SharedReads.State) -> ReleasedObjects {
             defer {
                 isOver = true
                 subscription = nil
@@ -184,7 +184,7 @@ private struct SharedRead<Value>: ColdPublisher {
                 readers = [:]
                 state.flights[id] = nil
             }
-            return Remains(subscription: subscription, value: value)
+            return ReleasedObjects(subscription: subscription, value: value)
         }
     }
 }
@@ -193,7 +193,7 @@ extension SharedReads {
     fileprivate func join<Value>(
         _ reader: SharedRead<Value>.Reader,
         _ read: SharedRead<Value>
-    ) -> SharedRead<Value>.Joining {
+    ) -> SharedRead<Value>.ValueSource {
         state.withLock { state in
             // Values cached under a key are of this type, since the type is a part of the key.
             if let age = read.age, let kept = state.kept.answer(to: read.key, within: age, read.now()) as? Value {
@@ -211,7 +211,51 @@ extension SharedReads {
             state.flights[id] = flight
             flight.readers[number] = reader
             flight.isToBeKept = flight.isToBeKept || read.age != nil
-            return .flight(SharedRead.Place(reader: number, flight: flight), flight, isNew: known == nil)
+            return .flight(SharedRead.FlightMembership(reader: number, flight: flight), flight, isNew: known == nil)
         }
+    }
+}
+
+/// A cache of answers with room for a fixed number. When it is full, the least recently used answer is removed.
+struct KeptAnswers<Key: Hashable, Answer> {
+    private struct Entry {
+        let answer: Answer
+        /// When the answer was requested: it was true at that time or later.
+        let asked: NIODeadline
+        var lastUse: Int
+    }
+
+    let room: Int
+    private var entries: [Key: Entry] = [:]
+    private var uses = 0
+
+    init(room: Int) { self.room = room }
+
+    var count: Int { entries.count }
+
+    /// The cached answer to a request, if it is not older than `age`.
+    mutating func answer(to key: Key, within age: TimeAmount, _ now: NIODeadline) -> Answer? {
+        guard let entry = entries[key], now - entry.asked < age else { return nil }
+        uses += 1
+        entries[key]?.lastUse = uses
+        return entry.answer
+    }
+
+    /// Stores an answer in place of any earlier one. Returns the answer that was removed, to be released outside of a
+    /// lock.
+    mutating func keep(_ answer: Answer, to key: Key, asked: NIODeadline) -> Answer? {
+        uses += 1
+        let old = entries.updateValue(Entry(answer: answer, asked: asked, lastUse: uses), forKey: key)
+        guard entries.count > room, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
+            return old?.answer
+        }
+        return entries.removeValue(forKey: oldest.key)?.answer
+    }
+
+    /// Removes all answers. Returns them, to be released outside of a lock.
+    mutating func forget() -> [Answer] {
+        guard !entries.isEmpty else { return [] }
+        defer { entries = [:] }
+        return entries.values.map(\.answer)
     }
 }

@@ -5,7 +5,7 @@
 /// the last of them leaves. An exchange that has ended cannot be joined, nor can one that began before a write was
 /// answered, since a read after a write must see what was written.
 struct SharingMachine<Key: Hashable> {
-    enum Joining: Equatable {
+    enum FlightAssignment: Equatable {
         /// No exchange can be joined: begin this flight.
         case begin(flight: Int)
         case wait(flight: Int)
@@ -21,7 +21,7 @@ struct SharingMachine<Key: Hashable> {
     private var open: [Key: Int] = [:]
     private var lastID = 0
 
-    mutating func joined(_ reader: Int, _ key: Key) -> Joining {
+    mutating func joined(_ reader: Int, _ key: Key) -> FlightAssignment {
         if let flight = open[key] {
             flights[flight]?.readers.append(reader)
             return .wait(flight: flight)

@@ -11,7 +11,7 @@ struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable
         case turnedAway
     }
 
-    private struct Place {
+    private struct RosterEntry {
         let connection: Connection
         /// The position in the order of arrival.
         let number: Int
@@ -19,7 +19,7 @@ struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable
     }
 
     private let limit: Int
-    private var places: [ID: Place] = [:]
+    private var places: [ID: RosterEntry] = [:]
     private var lastNumber = 0
 
     /// - Parameter limit: the largest number of connections.
@@ -41,7 +41,7 @@ struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable
             admission = .admittedInsteadOf(oldest.value.connection)
         }
         lastNumber += 1
-        places[id] = Place(connection: connection, number: lastNumber)
+        places[id] = RosterEntry(connection: connection, number: lastNumber)
         return admission
     }
 

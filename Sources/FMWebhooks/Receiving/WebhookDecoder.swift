@@ -74,13 +74,13 @@ public struct WebhookDecoder: Sendable {
 
     // MARK: Path
 
-    private struct Place {
+    private struct PathTarget {
         var database: String
         var table: String?
     }
 
     /// The segments after the mark; `nil` when there is no mark, or no database after it.
-    private func place(_ path: String) -> Place? {
+    private func place(_ path: String) -> PathTarget? {
         let written = path.prefix { $0 != "?" && $0 != "#" }.split(separator: "/")
         let segments = written.compactMap(\.removingPercentEncoding)
         let mark = key.mark.uuidString.lowercased()
@@ -89,12 +89,12 @@ public struct WebhookDecoder: Sendable {
         }
         let rest = segments[(position + 1)...]
         guard segments.count == written.count, let database = rest.first, rest.count <= 2 else { return nil }
-        return Place(database: database, table: rest.dropFirst().first)
+        return PathTarget(database: database, table: rest.dropFirst().first)
     }
 
     // MARK: Body
 
-    private func hint(at place: Place, _ body: [UInt8]?, _ receivedAt: Date) -> DataAPI.ChangeHint {
+    private func hint(at place: PathTarget, _ body: [UInt8]?, _ receivedAt: Date) -> DataAPI.ChangeHint {
         let delivery = body.flatMap { try? FMDecoder().decode(WebhookDelivery.self, from: $0) }
         var hint = DataAPI.ChangeHint(
             database: place.database,

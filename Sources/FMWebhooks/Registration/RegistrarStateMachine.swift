@@ -56,13 +56,13 @@ struct RegistrarStateMachine {
         /// Waiting for the second list.
         case pausing
         /// The steps that are left; the first is in progress.
-        case working([Step])
+        case working([RoundStep])
         /// Waiting for the next round.
         case resting
         case ended
     }
 
-    private enum Step: Equatable {
+    private enum RoundStep: Equatable {
         /// Read the webhook, to check that it still has our mark.
         case check(Int)
         case delete(Int)
@@ -226,7 +226,7 @@ struct RegistrarStateMachine {
     // MARK: Working
 
     /// Continues with the first of the steps, or ends the round.
-    private mutating func proceed(_ steps: [Step], now: NIODeadline) -> [Action] {
+    private mutating func proceed(_ steps: [RoundStep], now: NIODeadline) -> [Action] {
         guard let step = steps.first else { return isRemoving ? end() : rest(now: now) }
         state = .working(steps)
         switch step {
@@ -236,7 +236,7 @@ struct RegistrarStateMachine {
         }
     }
 
-    private mutating func worked(_ steps: [Step], _ answer: WebhookAnswer, now: NIODeadline) -> [Action] {
+    private mutating func worked(_ steps: [RoundStep], _ answer: WebhookAnswer, now: NIODeadline) -> [Action] {
         guard let step = steps.first else { return [] }
         var rest = Array(steps.dropFirst())
         switch (step, answer) {

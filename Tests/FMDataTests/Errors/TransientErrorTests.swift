@@ -18,7 +18,7 @@ import Testing
         let error = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: code)
         #expect([BatchTrouble.passing, .busy].contains(BatchTrouble(error)))
         #expect(BatchTrouble(error).mayPass)
-        expectNoDifference(SaveStateMachine.Refusal(error, runsScript: false), .passing)
+        expectNoDifference(SaveStateMachine.WriteFailure(error, runsScript: false), .passing)
         expectNoDifference(PollerStateMachine.Failure(error), .passing)
         #expect(error.isRetryable)
     }

@@ -146,7 +146,7 @@ import Testing
 
     @Test func inGroupsWhatCameInATurnIsWorkedOnTogether() {
         let numbers = StubExchange<Int>()
-        let waiting = Locked<[any Yielding]>([])
+        let waiting = Locked<[any TurnReceiver]>([])
         let subscriber = Subscriber()
         OrderedMapPublisher<StubExchange<Int>, String>(
             upstream: numbers,

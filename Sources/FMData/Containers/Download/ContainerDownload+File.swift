@@ -37,7 +37,7 @@ struct FileDownload: ColdPublisher {
 
     /// Used on the queue alone, except for what is constant.
     struct Memory {
-        var draft: DraftFile?
+        var temporary: TemporaryFile?
         var head = DataAPI.ContainerHead()
         let report: ProgressReport
         let queue = DispatchQueue(label: "FMData.FileDownload")
@@ -52,7 +52,7 @@ struct FileDownload: ColdPublisher {
         parts.subscribe(FileWriting(subscription: subscription, queue: subscription.memory.queue))
     }
 
-    /// Releasing the draft deletes it, after the write under way.
+    /// Releasing the temporary file deletes it, after the write under way.
     func cancelled(_ subscription: ColdSubscription<Self>) {
         let queue = subscription.memory.queue
         queue.async { FileWriting(subscription: subscription, queue: queue).letGo() }
@@ -96,9 +96,9 @@ private struct FileWriting: Subscriber, Sendable {
             switch part {
             case .head(let head):
                 subscription.memory.head = head
-                subscription.memory.draft = try DraftFile(for: subscription.memory.path)
+                subscription.memory.temporary = try TemporaryFile(for: subscription.memory.path)
             case .bytes(let bytes):
-                try subscription.memory.draft?.write(bytes)
+                try subscription.memory.temporary?.write(bytes)
             }
         } catch {
             return fail(FMRest.APIError(error))
@@ -115,7 +115,7 @@ private struct FileWriting: Subscriber, Sendable {
             fail(error)
         case .finished:
             do {
-                try subscription.memory.draft?.publish()
+                try subscription.memory.temporary?.publish()
             } catch {
                 return fail(FMRest.APIError(error))
             }
@@ -132,7 +132,7 @@ private struct FileWriting: Subscriber, Sendable {
     }
 
     func letGo() {
-        subscription.memory.draft = nil
+        subscription.memory.temporary = nil
         // Released outside of the lock.
         _ = subscription.memory.parts.withLockedValue { $0.take() }
     }
@@ -140,5 +140,52 @@ private struct FileWriting: Subscriber, Sendable {
     private func fail(_ error: FMRest.APIError) {
         letGo()
         subscription.end(cancelling: true)?.receive(completion: .failure(error))
+    }
+}
+
+/// A new file that replaces another one when it is complete. If it is released before, it is deleted.
+final class TemporaryFile {
+    private let path: String
+    private let temporaryPath: String
+    private let handle: FileHandle
+    private var isPublished = false
+
+    /// - Parameter path: The final path of the file. The new file begins in the same folder, so both are on one disk.
+    init(for path: String) throws(DataAPI.ContainerError) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        let temporaryPath = folder.appendingPathComponent(".fmdata-\(UUID().uuidString)").path
+        // O_EXCL: an existing file or link at that path is never written to.
+        let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        self.path = path
+        self.temporaryPath = temporaryPath
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    deinit {
+        if !isPublished { unlink(temporaryPath) }
+    }
+
+    func write(_ bytes: Data) throws(DataAPI.ContainerError) {
+        do {
+            try handle.write(contentsOf: bytes)
+        } catch {
+            throw DataAPI.ContainerError(.unwritable, detail: "The file \(path) cannot be written.")
+        }
+    }
+
+    /// Moves the file to its final path, once it is stored on the disk.
+    func publish() throws(DataAPI.ContainerError) {
+        guard fsync(handle.fileDescriptor) == 0, rename(temporaryPath, path) == 0 else {
+            throw Self.failure(path, errno)
+        }
+        isPublished = true
+    }
+
+    private static func failure(_ path: String, _ number: Int32) -> DataAPI.ContainerError {
+        DataAPI.ContainerError(
+            .unwritable,
+            detail: "The file \(path) cannot be written: \(String(cString: strerror(number)))."
+        )
     }
 }

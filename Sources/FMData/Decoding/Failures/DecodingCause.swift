@@ -4,7 +4,7 @@
 /// that error leaves the decoder, so a type that tries several alternatives does not pay for long texts.
 enum DecodingCause: Error {
     /// A kind of JSON value that the type is not made of. `found` is unknown for errors of other decoders.
-    case otherKind(wanted: any Any.Type, found: Found?)
+    case otherKind(wanted: any Any.Type, found: ValueKind?)
     /// An empty field, for a type that is not optional.
     case empty(wanted: any Any.Type)
     /// A text without a number in it.
@@ -20,7 +20,7 @@ enum DecodingCause: Error {
     /// A text that cannot be parsed, for example as a URL or UUID.
     case unreadable(wanted: any Any.Type, form: String)
     /// A text or number that matches no case of an enum.
-    case noCase(wanted: any Any.Type, found: Found)
+    case noCase(wanted: any Any.Type, found: ValueKind)
     /// A missing key. ``Siblings`` are collected when the text is made.
     case missing(name: String)
     /// A type that decodes itself at the same place without end.
@@ -34,19 +34,19 @@ enum DecodingCause: Error {
     /// A list that has no further element.
     case exhausted
     /// The type itself refused the value, with a `DecodingError` of its own.
-    case refused(found: Found?)
+    case refused(found: ValueKind?)
     /// The type itself threw another error, of this type.
     case thrown(any Any.Type)
     /// A fault of the text or of the answer as a whole, in its own words.
     case stated(String)
 
     /// The kind of value found at a place.
-    enum Found {
+    enum ValueKind {
         case object, list, text, emptyText, number, boolean, null
     }
 
     /// The other keys of the object in which a key is missing.
-    struct Siblings {
+    struct OtherKeys {
         var count: Int
         /// The names that are similar to the missing one.
         var near: [String]
@@ -56,7 +56,7 @@ enum DecodingCause: Error {
 }
 
 extension JSONTape.Entry {
-    var found: DecodingCause.Found {
+    var found: DecodingCause.ValueKind {
         switch kind {
         case .object: .object
         case .array: .list
@@ -68,7 +68,7 @@ extension JSONTape.Entry {
     }
 }
 
-extension DecodingCause.Found: CustomStringConvertible {
+extension DecodingCause.ValueKind: CustomStringConvertible {
     var description: String {
         switch self {
         case .object: "an object"

@@ -6,7 +6,7 @@ struct DecodingEvidence {
     let cause: DecodingCause
     let path: [any CodingKey]
     /// For a missing key: the other keys of the object.
-    var siblings: DecodingCause.Siblings?
+    var siblings: DecodingCause.OtherKeys?
     var recordId: Int?
     var rawValue: String?
 
@@ -67,7 +67,7 @@ extension DecodingError {
     }
 
     /// The cause of an error that other code threw. Its text may contain values, so it is not read.
-    fileprivate func presumedCause(found: DecodingCause.Found?) -> DecodingCause {
+    fileprivate func presumedCause(found: DecodingCause.ValueKind?) -> DecodingCause {
         switch self {
         case .typeMismatch(let type, _): .otherKind(wanted: type, found: found)
         case .valueNotFound(let type, let place):
@@ -102,7 +102,7 @@ extension DecodingContext {
         of name: String,
         in object: UInt32,
         _ keys: DecodingOptions.KeyStrategy
-    ) -> DecodingCause.Siblings? {
+    ) -> DecodingCause.OtherKeys? {
         guard isOnTape(object), document[object].kind == .object else { return nil }
         let count = Int(document[object].length)
         if case .custom = keys {

@@ -17,7 +17,7 @@ struct DecodingExplanation: Sendable {
     var source = Source.text
     var rules: DecodingContext.Rules = []
     /// For a missing key: the other keys of the object.
-    var siblings: DecodingCause.Siblings?
+    var siblings: DecodingCause.OtherKeys?
 
     // MARK: What is wrong
 
@@ -124,7 +124,7 @@ struct DecodingExplanation: Sendable {
         }
     }
 
-    private func hint(for wanted: any Any.Type, _ found: DecodingCause.Found?) -> String? {
+    private func hint(for wanted: any Any.Type, _ found: DecodingCause.ValueKind?) -> String? {
         if found == .null { return "Declare it as \(optional(wanted))." }
         guard place.isField else { return nil }
         if source.isForeign {

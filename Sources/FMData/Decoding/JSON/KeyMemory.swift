@@ -24,12 +24,12 @@ final class KeyMemory {
     /// Per place: if an object without repeated keys begins there, the index of its end; otherwise 0.
     private let regularEnds: UnsafeMutablePointer<UInt16>
     /// The types that request keys; the first entry without a type is free.
-    private let askers: UnsafeMutablePointer<Asker>
+    private let askers: UnsafeMutablePointer<KeyRequests>
     /// Per key type and request: the offset from the object at which the key was found last time; 0 if unknown.
     private let answers: UnsafeMutablePointer<UInt16>
     private var nextAsker = 0
     /// The objects of the value on the tape that needed many searches.
-    private var searched: [UInt32: Searched] = [:]
+    private var searched: [UInt32: SearchedObject] = [:]
     /// Rises when a place of the tape gets another key.
     private(set) var epoch = 0
     /// The number of keys compared by lookups beyond a guess: a measure of work for tests.
@@ -41,7 +41,7 @@ final class KeyMemory {
         regularEnds = .allocate(capacity: KeyMemory.limit)
         regularEnds.initialize(repeating: 0, count: KeyMemory.limit)
         askers = .allocate(capacity: KeyMemory.maximumTypes)
-        askers.initialize(repeating: Asker(), count: KeyMemory.maximumTypes)
+        askers.initialize(repeating: KeyRequests(), count: KeyMemory.maximumTypes)
         answers = .allocate(capacity: KeyMemory.maximumTypes * KeyMemory.limit)
         answers.initialize(repeating: 0, count: KeyMemory.maximumTypes * KeyMemory.limit)
     }
@@ -215,7 +215,7 @@ extension KeyMemory {
 
 extension KeyMemory {
     /// A type of keys, and its progress in requesting the members of an object.
-    private struct Asker {
+    private struct KeyRequests {
         var type: ObjectIdentifier?
         var object: UInt32 = 0
         /// The number of the next request.
@@ -310,7 +310,7 @@ extension KeyMemory {
 
 extension KeyMemory {
     /// The state of an object that was searched.
-    private struct Searched {
+    private struct SearchedObject {
         /// The number of times that its keys were walked through.
         var walks = 0
         /// Its keys by name, the first of each; `nil` until the collection pays off.
@@ -329,7 +329,7 @@ extension KeyMemory {
         let head = tape[object]
         let isRegular = !head.flags.contains(.irregular)
         if isRegular, head.length <= KeyMemory.fewMembers { return walk(name, object, start, tape) }
-        var searched = self.searched.removeValue(forKey: object) ?? Searched()
+        var searched = self.searched.removeValue(forKey: object) ?? SearchedObject()
         defer { self.searched[object] = searched }
         if isRegular, searched.walks < KeyMemory.maximumWalks {
             searched.walks += 1

@@ -153,7 +153,7 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
 
     /// The objects released at the end. They are not released under the lock, since deinitializing them may run any
     /// code.
-    private struct Remains {
+    private struct ReleasedObjects {
         let source: Source?
         let machine: Machine?
         let delivery: Action?
@@ -169,9 +169,9 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
         }
     }
 
-    private func letGo() -> Remains {
+    private func letGo() -> ReleasedObjects {
         lock.withLock {
-            let remains = Remains(
+            let remains = ReleasedObjects(
                 source: source,
                 machine: machine.take(),
                 delivery: delivery.take(),
@@ -281,4 +281,22 @@ final class Inlet<Input, Failure: Error>: Subscriber, Subscription {
             return subscription.take()
         }
     }
+}
+
+/// Makes sure that only one thread at a time works for a subscription. A call that comes meanwhile, from another thread
+/// or from inside a value's delivery, only records its event in the subscription's state and returns; the working
+/// thread checks that state before it stops.
+///
+/// It is guarded by the lock that guards that state.
+struct SoleWorker {
+    private var isAtWork = false
+
+    /// Returns whether the caller becomes the worker. If so, it has to work until there is nothing left to do and then
+    /// call ``stop()``, holding the lock under which it found nothing.
+    mutating func start() -> Bool {
+        defer { isAtWork = true }
+        return !isAtWork
+    }
+
+    mutating func stop() { isAtWork = false }
 }

@@ -37,7 +37,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error>: InletMachine, YieldingM
         }
     }
 
-    private enum Turn {
+    private enum TurnState {
         case none
         /// The associated value is the number of values in the next group.
         case awaited(Int)
@@ -53,7 +53,7 @@ struct OrderedMapMachine<Input, Output, Failure: Error>: InletMachine, YieldingM
     private var missing = 0
     /// The values of the next group.
     private var gathered: [Input] = []
-    private var turn = Turn.none
+    private var turn = TurnState.none
     private var groups: [Group] = []
     private var lastID = 0
     /// The completion of the publisher.

@@ -12,7 +12,7 @@ struct OrderedMapPublisher<Upstream: Publisher, Output>: MachinePublisher {
     let upstream: Upstream
     let machine: Machine
     /// Calls back when all others have had a turn. Groups of one value need none.
-    var turn: (any Yielding) -> Void = { $0.turnPassed() }
+    var turn: (any TurnReceiver) -> Void = { $0.turnPassed() }
     /// Makes the work on a group, which is subscribed to once. Everything it publishes is a result of the group.
     let work: ([Upstream.Output]) -> AnyPublisher<[Output], Failure>
 
@@ -36,7 +36,7 @@ struct OrderedMapPublisher<Upstream: Publisher, Output>: MachinePublisher {
 }
 
 /// Waits until all others have had a turn.
-protocol Yielding: AnyObject, Sendable {
+protocol TurnReceiver: AnyObject, Sendable {
     func turnPassed()
 }
 
@@ -45,7 +45,7 @@ protocol YieldingMachine: SubscriptionMachine {
     mutating func turnPassed()
 }
 
-extension MachineSubscription: Yielding where Machine: YieldingMachine {
+extension MachineSubscription: TurnReceiver where Machine: YieldingMachine {
     func turnPassed() { tell { $0.turnPassed() } }
 }
 

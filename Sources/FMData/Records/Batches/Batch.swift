@@ -190,3 +190,91 @@ extension DataAPI.Database {
         return max(1, wanted.map { min($0, maximum) } ?? min(4, maximum - 1))
     }
 }
+
+extension DataAPI.TypedLayout {
+    /// Carries out many writes, each with its own result.
+    ///
+    ///     people.writing(newcomers.publisher.map { .create($0) })
+    ///     people.writing(people.all().map { .edit($0.recordId, setting: ["Seen": 1], modId: $0.modId) })
+    ///     people.writing(rows, journal: .file(url), options: .init(idempotencyKey: "UUID"))
+    ///
+    /// Publishes one ``DataAPI/BatchRow`` per write. With a journal, a killed program can resume the writes: make the
+    /// same call with the same journal and the same rows in the same order. ``DataAPI/WriteJournal`` says what happens
+    /// to each row; see ``DataAPI/Batch`` for everything else.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
+    /// - Parameters:
+    ///   - rows: the writes. A run that resumes another one has to get the same.
+    ///   - journal: records what is sent. Without a journal a killed run cannot be resumed.
+    ///   - options: how the rows are written.
+    ///   - isolation: the actor on which values arrive; leave it out.
+    ///
+    /// Source: Claris Data API guide, "Create a record", "Edit a record", "Delete a record" and "Perform a find
+    /// request".
+    public func writing<Rows: Publisher>(
+        _ rows: Rows,
+        journal: DataAPI.WriteJournal? = nil,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch where Rows.Output == DataAPI.RecordWrite<R> {
+        DataAPI.Batch(of: rows, in: self, journal: journal, options, isolation: isolation)
+    }
+
+    /// Carries out many writes, each with its own result.
+    ///
+    ///     people.writing([.create(ada), .edit(17, setting: ["City": "London"]), .delete(18)])
+    ///     people.writing(contacts.map { .upsert($0, by: .email) }, journal: .file(url))
+    ///
+    /// The same as with a publisher of writes.
+    ///
+    /// - Note: Many values, as they are asked for. See <doc:Calls>.
+    public func writing(
+        _ rows: some Sequence<DataAPI.RecordWrite<R>>,
+        journal: DataAPI.WriteJournal? = nil,
+        options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
+        isolation: (any Actor)? = #isolation
+    ) -> DataAPI.Batch {
+        writing(rows.publisher, journal: journal, options: options, isolation: isolation)
+    }
+}
+
+extension DataAPI {
+    /// The result of one row of a batch.
+    public struct BatchRow: Sendable {
+        /// The row's place in the input, counted from 0.
+        public var index: Int
+        /// The value of the row's key field, or the id of its record. `nil` for a record that is created without a key.
+        public var key: String?
+        /// The result of the write.
+        public var result: WriteResult
+        /// Whether an earlier run of the same journal has settled the row: this run sent nothing for it.
+        public var isFromJournal: Bool
+
+        /// Makes a value for tests and doubles; see the properties for its parts.
+        public init(index: Int, key: String? = nil, result: WriteResult, isFromJournal: Bool = false) {
+            self.index = index
+            self.key = key
+            self.result = result
+            self.isFromJournal = isFromJournal
+        }
+    }
+}
+
+extension DataAPI.BatchRow {
+    /// Whether the host has what was to be written.
+    public var isDone: Bool { result.isDone }
+
+    /// The record that was created or edited, if it is known.
+    public var recordId: Int? { result.recordId }
+
+    /// Why the row failed, or why its outcome is unknown.
+    public var error: FMRest.APIError? { result.error }
+}
+
+extension DataAPI.BatchRow: CustomStringConvertible, CustomReflectable {
+    /// The row's index and result, without any field value: the key is left out.
+    public var description: String { "row \(index): \(result)" + (isFromJournal ? ", by the journal" : "") }
+
+    /// Children for a dump, without any field value.
+    public var customMirror: Mirror { Mirror(self, children: ["index": index, "result": result]) }
+}

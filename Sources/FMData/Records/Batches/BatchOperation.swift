@@ -4,9 +4,9 @@ import OpenCombine
 /// The write of one row of a batch, and the lookup that shows whether it was carried out.
 struct BatchOperation {
     typealias Machine = BatchStateMachine
-    typealias Call = AnyPublisher<Answered, FMRest.APIError>
+    typealias Call = AnyPublisher<CompletedCall, FMRest.APIError>
 
-    let task: Machine.Task
+    let task: Machine.RowTask
     /// The key or record id that identifies the row.
     let key: String?
     /// The field that holds the key; `nil` when `key` is the record's id, or there is none.
@@ -24,8 +24,8 @@ struct BatchOperation {
     let lookUp: (_ isSettling: Bool) -> Call
 
     /// The answer to a call, for the machine, and its result.
-    struct Answered: Sendable {
-        var answer: Machine.Answer
+    struct CompletedCall: Sendable {
+        var answer: Machine.CallResult
         var result: DataAPI.WriteResult?
     }
 
@@ -61,7 +61,7 @@ extension BatchOperation {
     ) throws -> BatchOperation {
         guard let keyField else {
             return BatchOperation(
-                task: Machine.Task(kind: .create(hasKey: false), attempt: context.attempt),
+                task: Machine.RowTask(kind: .create(hasKey: false), attempt: context.attempt),
                 key: nil,
                 digest: try context.digest("create") { try layout.digestedMembers(of: row) },
                 write: { _ in layout.creating(row, isWhole: isWhole, script) },
@@ -77,7 +77,7 @@ extension BatchOperation {
             attempt?.doubt = .otherKeyField
         }
         return BatchOperation(
-            task: Machine.Task(kind: .create(hasKey: true), attempt: attempt),
+            task: Machine.RowTask(kind: .create(hasKey: true), attempt: attempt),
             key: key,
             keyField: keyField,
             digest: digest,
@@ -102,13 +102,13 @@ extension BatchOperation {
     ) -> BatchOperation {
         let place = layout.layout
         return BatchOperation(
-            task: Machine.Task(kind: .create(hasKey: true)),
+            task: Machine.RowTask(kind: .create(hasKey: true)),
             key: nil,
             keyField: keyField,
             digest: nil,
             write: { _ in
                 place.database.perform { .create(fields, in: place) }
-                    .map { Answered(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
+                    .map { CompletedCall(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
                     .eraseToAnyPublisher()
             },
             lookUp: { _ in
@@ -129,7 +129,7 @@ extension BatchOperation {
         _ context: Context
     ) throws -> BatchOperation {
         BatchOperation(
-            task: Machine.Task(kind: .edit(base: modId), serialKey: .record(recordId), attempt: context.attempt),
+            task: Machine.RowTask(kind: .edit(base: modId), serialKey: .record(recordId), attempt: context.attempt),
             key: "\(recordId)",
             digest: try context.digest("edit \(recordId) \(modId.map { "\($0)" } ?? "-")") {
                 try layout.digestedMembers(of: fields)
@@ -149,7 +149,9 @@ extension BatchOperation {
         var operation = try edit(recordId, changes, modId: modId, in: layout, context)
         guard changes.isEmpty else { return operation }
         let unchanged = DataAPI.WriteResult(.unchanged, recordId: recordId, modId: modId)
-        operation.write = { _ in .of(Answered(answer: .edited(recordId: recordId, modId: modId), result: unchanged)) }
+        operation.write = { _ in
+            .of(CompletedCall(answer: .edited(recordId: recordId, modId: modId), result: unchanged))
+        }
         return operation
     }
 
@@ -159,12 +161,12 @@ extension BatchOperation {
         _ context: Context
     ) -> BatchOperation {
         BatchOperation(
-            task: Machine.Task(kind: .delete, serialKey: .record(recordId), attempt: context.attempt),
+            task: Machine.RowTask(kind: .delete, serialKey: .record(recordId), attempt: context.attempt),
             key: "\(recordId)",
             digest: context.digest("delete \(recordId)") { [] },
             write: { _ in
                 layout.delete(recordId, isolation: nil)
-                    .map { Answered(answer: .deleted, result: .init(deleting: $0)) }
+                    .map { CompletedCall(answer: .deleted, result: .init(deleting: $0)) }
                     .eraseToAnyPublisher()
             },
             lookUp: { _ in .found(.nothing) }
@@ -188,7 +190,7 @@ extension BatchOperation {
         }
         return BatchOperation(
             // FileMaker's finds ignore case and accents, so keys that differ only there share a serial key.
-            task: Machine.Task(kind: .upsert, serialKey: .key(key.foldedAsKey), attempt: context.attempt),
+            task: Machine.RowTask(kind: .upsert, serialKey: .key(key.foldedAsKey), attempt: context.attempt),
             key: key,
             keyField: keyField,
             digest: digest,
@@ -238,7 +240,7 @@ extension BatchOperation.Context {
 // MARK: - Calls
 
 extension DataAPI.TypedLayout {
-    private typealias Answered = BatchOperation.Answered
+    private typealias CompletedCall = BatchOperation.CompletedCall
 
     fileprivate func creating(
         _ fields: some Encodable,
@@ -249,7 +251,7 @@ extension DataAPI.TypedLayout {
         return carrying(isWhole) { whole in
             layout.database.perform { try .create(in: layout, record: record, carrying: whole) }
         }
-        .map { Answered(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
+        .map { CompletedCall(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
         .eraseToAnyPublisher()
     }
 
@@ -266,7 +268,7 @@ extension DataAPI.TypedLayout {
         .map { response in
             var result = DataAPI.WriteResult(response)
             result.recordId = recordId
-            return Answered(answer: .edited(recordId: recordId, modId: response.modId), result: result)
+            return CompletedCall(answer: .edited(recordId: recordId, modId: response.modId), result: result)
         }
         .eraseToAnyPublisher()
     }
@@ -281,9 +283,9 @@ extension DataAPI.TypedLayout {
     /// Looks for a record with this key, which was generated for it.
     fileprivate func lookingUp(made key: String, in field: String) -> BatchOperation.Call {
         matching(.text(key), in: field, NoFields.self)
-            .map { records -> Answered in
+            .map { records -> CompletedCall in
                 .found(
-                    BatchStateMachine.Finding(
+                    BatchStateMachine.LookupResult(
                         records.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
                         .ofCreate(matches: records.map { _ in true }, isKeyOurs: true)
                     )
@@ -321,11 +323,11 @@ extension DataAPI.TypedLayout {
         isHeld: @escaping (FieldData) -> Bool
     ) -> BatchOperation.Call {
         matching(key, in: field, FieldData.self)
-            .map { found -> Answered in
+            .map { found -> CompletedCall in
                 let found = KeyMatches(found, of: key, hasMore: found.count >= OtherMatches.mostLookedAt) {
                     $0.fieldData[field].map { WireValue($0) }
                 }
-                var finding = BatchStateMachine.Finding(
+                var finding = BatchStateMachine.LookupResult(
                     found.exact.map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) },
                     .ofCreate(matches: found.exact.map { isHeld($0.fieldData) }, isKeyOurs: false)
                 )
@@ -360,10 +362,10 @@ extension DataAPI.TypedLayout {
         base: Int?
     ) -> BatchOperation.Call {
         layout.of(FieldData.self).record(id: recordId, isolation: nil)
-            .tryMap { record -> Answered in
+            .tryMap { record -> CompletedCall in
                 let isSame = try wireFields(of: fields).isHeld(by: record.fieldData)
                 return .found(
-                    BatchStateMachine.Finding(
+                    BatchStateMachine.LookupResult(
                         [WrittenVersion(recordId: record.recordId, modId: record.modId)],
                         .ofEdit(base: base, found: (record.modId, isSame))
                     )
@@ -372,7 +374,7 @@ extension DataAPI.TypedLayout {
             .mapError { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
             .replaceError(
                 of: .recordMissing,
-                with: .found(BatchStateMachine.Finding([], .ofEdit(base: base, found: nil)))
+                with: .found(BatchStateMachine.LookupResult([], .ofEdit(base: base, found: nil)))
             )
     }
 
@@ -413,7 +415,7 @@ extension DataAPI.TypedLayout {
     }
 }
 
-extension BatchStateMachine.Finding {
+extension BatchStateMachine.LookupResult {
     fileprivate init(_ records: [WrittenVersion], _ verdict: WriteVerdict) {
         self.verdict = verdict
         record = records.count == 1 ? records[0] : nil
@@ -421,13 +423,13 @@ extension BatchStateMachine.Finding {
     }
 }
 
-extension BatchOperation.Answered {
-    fileprivate static func found(_ finding: BatchStateMachine.Finding) -> Self { Self(answer: .found(finding)) }
+extension BatchOperation.CompletedCall {
+    fileprivate static func found(_ finding: BatchStateMachine.LookupResult) -> Self { Self(answer: .found(finding)) }
 }
 
 extension BatchOperation.Call {
-    fileprivate static func found(_ finding: BatchStateMachine.Finding) -> BatchOperation.Call {
-        .of(BatchOperation.Answered(answer: .found(finding)))
+    fileprivate static func found(_ finding: BatchStateMachine.LookupResult) -> BatchOperation.Call {
+        .of(BatchOperation.CompletedCall(answer: .found(finding)))
     }
 }
 

@@ -69,7 +69,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     /// What belongs to a row of the machine with the same index.
     private struct HeldRow {
         let operation: BatchOperation?
-        var call: SessionExchange<BatchOperation.Answered>?
+        var call: SessionExchange<BatchOperation.CompletedCall>?
         var memory = BatchRowMemory()
         /// Whether an attempt is noted that has no outcome yet.
         var isNoted = false
@@ -278,12 +278,12 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         } catch {
             let error = FMRest.APIError(wrapping: error, otherwise: .encoding)
             rows[index] = HeldRow(operation: nil, memory: BatchRowMemory(error: error))
-            machine.received(index, BatchStateMachine.Task(kind: .unusable))
+            machine.received(index, BatchStateMachine.RowTask(kind: .unusable))
         }
     }
 
     /// A later row that an earlier run has written to the same record, if this row would overwrite it.
-    private func lockedLaterRow(than index: Int, of task: BatchStateMachine.Task) -> Int? {
+    private func lockedLaterRow(than index: Int, of task: BatchStateMachine.RowTask) -> Int? {
         guard task.overwrites, let serialKey = task.serialKey, let journalState else { return nil }
         let last = lastRows ?? journalState.lastRowsOfLanes()
         lastRows = last
@@ -307,7 +307,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     // MARK: From the server and the clock
 
-    fileprivate func answered(_ index: Int, _ result: Result<BatchOperation.Answered, FMRest.APIError>?) {
+    fileprivate func answered(_ index: Int, _ result: Result<BatchOperation.CompletedCall, FMRest.APIError>?) {
         let jitter = random()
         let now = time.now()
         lock.withLock {
@@ -355,7 +355,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     }
 
     private enum Action {
-        case call(SessionExchange<BatchOperation.Answered>, () -> BatchOperation.Call)
+        case call(SessionExchange<BatchOperation.CompletedCall>, () -> BatchOperation.Call)
         case note(Int, BatchStateMachine.Note)
         case ask(any Subscription, Int, isRest: Bool)
         case publish(DataAPI.BatchRow, Downstream)
@@ -442,7 +442,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private func lockedCall(_ index: Int, _ work: BatchStateMachine.Work) -> Action {
         guard let row = rows[index], let operation = row.operation else { return .nothing }
         let batch: any BatchCaller = self
-        let exchange = SessionExchange<BatchOperation.Answered> { result in batch.answered(index, result) }
+        let exchange = SessionExchange<BatchOperation.CompletedCall> { result in batch.answered(index, result) }
         rows[index]?.call = exchange
         let isSettling = machine.rows[index]?.mayBeExecuted == true
         return .call(exchange) {
@@ -477,7 +477,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     // MARK: The end
 
     /// What is released at the end; it is cancelled outside the lock.
-    private struct Remains {
+    private struct ReleasedObjects {
         let downstream: Downstream?
         let upstream: (any Subscription)?
         let source: Upstream?
@@ -498,7 +498,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         }
     }
 
-    private func letGo(isCancelled: Bool) -> Remains {
+    private func letGo(isCancelled: Bool) -> ReleasedObjects {
         lock.withLock {
             // A journal that is still being read is closed by `opened(_:)`.
             let openWriter = journalState == nil ? nil : writer
@@ -514,7 +514,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 lastRows = nil
                 ownKeys = [:]
             }
-            return Remains(
+            return ReleasedObjects(
                 downstream: downstream,
                 upstream: upstream,
                 source: source,
@@ -531,7 +531,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 /// it is over.
 private protocol BatchCaller: AnyObject, Sendable {
     /// A call has ended; `nil` without an answer.
-    func answered(_ index: Int, _ result: Result<BatchOperation.Answered, FMRest.APIError>?)
+    func answered(_ index: Int, _ result: Result<BatchOperation.CompletedCall, FMRest.APIError>?)
     /// The alarm went off.
     func wakeUp()
     /// The journal is open, or cannot be used.

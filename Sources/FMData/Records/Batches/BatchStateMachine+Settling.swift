@@ -11,7 +11,7 @@
 //                         and unknown when another client has changed it since, whose changes the write would overwrite
 
 extension BatchStateMachine.Row {
-    typealias Finding = BatchStateMachine.Finding
+    typealias LookupResult = BatchStateMachine.LookupResult
 
     /// How many answers to the writes of one row may be lost.
     private static let maximumLostAnswers = 3
@@ -19,31 +19,31 @@ extension BatchStateMachine.Row {
     /// Returns what follows a call that was answered.
     ///
     /// - Parameter repeatsUnguarded: whether an edit without a modId that is not seen is sent again.
-    mutating func move(after answer: BatchStateMachine.Answer, repeatsUnguarded: Bool) -> Move {
+    mutating func nextStep(after answer: BatchStateMachine.CallResult, repeatsUnguarded: Bool) -> NextStep {
         switch answer {
         case .created(let recordId, let modId): return .finish(.created(recordId: recordId, modId: modId))
         case .edited(let recordId, let modId): return .finish(.edited(recordId: recordId, modId: modId))
         case .deleted: return .finish(.deleted(wasThere: true))
         case .found(let finding):
-            pollHasFailed = false
-            return move(after: finding, repeatsUnguarded)
+            lookupHasFailed = false
+            return nextStep(after: finding, repeatsUnguarded)
         case .trouble: return .giveUp
         }
     }
 
-    private mutating func move(after finding: Finding, _ repeatsUnguarded: Bool) -> Move {
+    private mutating func nextStep(after finding: LookupResult, _ repeatsUnguarded: Bool) -> NextStep {
         switch task.kind {
-        case .create: moveOfCreate(after: finding)
-        case .edit: moveOfEdit(after: finding, repeatsUnguarded)
-        case .upsert: mayBeExecuted ? moveOfUpsert(after: finding) : firstMoveOfUpsert(after: finding)
+        case .create: nextStepOfCreate(after: finding)
+        case .edit: nextStepOfEdit(after: finding, repeatsUnguarded)
+        case .upsert: mayBeExecuted ? nextStepOfUpsert(after: finding) : firstStepOfUpsert(after: finding)
         case .delete, .unusable: .giveUp
         }
     }
 
-    private mutating func moveOfCreate(after finding: Finding) -> Move {
+    private mutating func nextStepOfCreate(after finding: LookupResult) -> NextStep {
         switch finding.verdict {
         case .carriedOut: .finish(finding.created)
-        case .notSeen, .notCarriedOut: moveAfterMiss
+        case .notSeen, .notCarriedOut: nextStepAfterMiss
         // The 504 was about another client's record.
         case .undecided where isRefusedAsDouble && !mayBeExecuted: .finish(.failed(.lastError))
         case .undecided(let doubt): .finish(.unknown(doubt))
@@ -52,12 +52,12 @@ extension BatchStateMachine.Row {
 
     /// The lookup has found nothing. That counts only when it finds nothing again once the host can no longer be
     /// working on the attempt.
-    private var moveAfterMiss: Move {
+    private var nextStepAfterMiss: NextStep {
         mutating get {
             // The record that the 504 was about has the value in another field, or another spelling of the key.
             if isRefusedAsDouble { return .finish(.failed(.lastError)) }
             misses += 1
-            if misses < 2 { return .pollAgain }
+            if misses < 2 { return .lookUpAgain }
             misses = 0
             mayBeExecuted = false
             if lostAnswers >= Self.maximumLostAnswers { return .finish(.failed(.neverArrived)) }
@@ -65,22 +65,22 @@ extension BatchStateMachine.Row {
         }
     }
 
-    private mutating func moveOfEdit(after finding: Finding, _ repeatsUnguarded: Bool) -> Move {
+    private mutating func nextStepOfEdit(after finding: LookupResult, _ repeatsUnguarded: Bool) -> NextStep {
         switch finding.verdict {
         case .carriedOut:
             guard let record = finding.record else { return .giveUp }
             return .finish(.edited(recordId: record.recordId, modId: record.modId))
         case .notCarriedOut: return .retry(.write(over: nil))
-        case .notSeen where repeatsUnguarded: return moveAfterMiss
+        case .notSeen where repeatsUnguarded: return nextStepAfterMiss
         case .notSeen:
             misses += 1
-            return misses < 2 ? .pollAgain : .finish(.unknown(.nothingToTellBy))
+            return misses < 2 ? .lookUpAgain : .finish(.unknown(.nothingToTellBy))
         case .undecided(let doubt): return .finish(.unknown(doubt))
         }
     }
 
     /// The first lookup of an upsert, before anything has been written.
-    private func firstMoveOfUpsert(after finding: Finding) -> Move {
+    private func firstStepOfUpsert(after finding: LookupResult) -> NextStep {
         if finding.isAmbiguous { return .finish(.failed(.ambiguousKey)) }
         if let record = finding.record { return .goOn(.write(over: record)) }
         return switch finding.others {
@@ -92,7 +92,7 @@ extension BatchStateMachine.Row {
         }
     }
 
-    private mutating func moveOfUpsert(after finding: Finding) -> Move {
+    private mutating func nextStepOfUpsert(after finding: LookupResult) -> NextStep {
         if finding.isAmbiguous { return .finish(.unknown(.severalRecords)) }
         if finding.record == nil, case .undecided(let doubt) = finding.verdict { return .finish(.unknown(doubt)) }
         let isSame = finding.verdict == .carriedOut
@@ -105,13 +105,13 @@ extension BatchStateMachine.Row {
                     : .edited(recordId: record.recordId, modId: record.modId)
             )
         case .notCarriedOut: return .retry(.write(over: finding.record))
-        case .notSeen: return moveAfterMiss
+        case .notSeen: return nextStepAfterMiss
         case .undecided(let doubt): return .finish(.unknown(doubt))
         }
     }
 }
 
-extension BatchStateMachine.Finding {
+extension BatchStateMachine.LookupResult {
     fileprivate var created: BatchStateMachine.Outcome {
         record.map { .created(recordId: $0.recordId, modId: $0.modId) } ?? .unknown(.gone)
     }

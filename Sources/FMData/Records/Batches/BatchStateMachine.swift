@@ -16,7 +16,7 @@ import OpenCombine
 // and noted(work), when it is there, to running(work). As many attempts are noted ahead as there may be calls, so that
 // no call waits for the disk.
 
-/// Decides how the rows of a batch are written: events in, steps out, without publisher, lock, clock or randomness.
+/// Decides how the rows of a batch are written: events in, actions out, without publisher, lock, clock or randomness.
 /// ``BatchSubscription`` is the shell around it, and holds rows, errors and calls by the row's index.
 ///
 /// Rows are requested as results are demanded: at any time at most `concurrency` plus the demand (`window` at most)
@@ -82,12 +82,12 @@ struct BatchStateMachine {
     private(set) var askedCount = 0
 
     private(set) var mode = Mode.open
-    /// What stopped the batch, until the shell has been given the step.
-    private var stopper: Stopper?
+    /// What stopped the batch, until the shell has been given the action.
+    private var stopper: StopCause?
     /// The time for which the alarm is set.
     private var alarm: NIODeadline?
     /// Counts the halvings of `limit`: a call that began before the last one does not cause another.
-    private var epoch = 0
+    private var halvingCount = 0
     /// Calls served since `limit` last changed.
     private var credit = 0
 
@@ -101,7 +101,7 @@ struct BatchStateMachine {
 
 extension BatchStateMachine {
     /// What a row is to do.
-    struct Task: Equatable {
+    struct RowTask: Equatable {
         enum Kind: Equatable {
             /// - Parameter hasKey: whether the record can be looked up by a key of its own.
             case create(hasKey: Bool)
@@ -153,7 +153,7 @@ extension BatchStateMachine {
     }
 
     /// The result of a lookup.
-    struct Finding: Equatable {
+    struct LookupResult: Equatable {
         /// What it says about a write whose answer was lost.
         var verdict: WriteVerdict
         /// The record in question, or the one that an upsert is to edit.
@@ -163,15 +163,15 @@ extension BatchStateMachine {
         /// Records that were found and do not have exactly the key.
         var others = OtherMatches.none
 
-        static let nothing = Finding(verdict: .notSeen)
+        static let nothing = LookupResult(verdict: .notSeen)
     }
 
     /// The result of a call.
-    enum Answer: Equatable {
+    enum CallResult: Equatable {
         case created(recordId: Int, modId: Int?)
         case edited(recordId: Int?, modId: Int)
         case deleted
-        case found(Finding)
+        case found(LookupResult)
         case trouble(BatchTrouble)
     }
 
@@ -214,24 +214,24 @@ extension BatchStateMachine {
     }
 
     /// What stopped a batch.
-    enum Stopper: Equatable {
+    enum StopCause: Equatable {
         /// The row whose error the batch fails with.
         case row(Int)
         case journal
     }
 
     /// The next thing for the shell to do.
-    enum Step: Equatable {
+    enum Action: Equatable {
         case start(Int, Work)
         /// Request this many more rows.
         case ask(Int)
         case publish(Int, Outcome)
         case note(Int, Note)
         /// Keep the error that the batch will end with; rows still received are skipped.
-        case stop(by: Stopper)
+        case stop(by: StopCause)
         /// Replace the alarm that was set before; `nil` cancels it.
         case setAlarm(NIODeadline?)
-        /// End the batch: the last step.
+        /// End the batch: the last action.
         case end(End)
         case rest
     }
@@ -257,7 +257,7 @@ extension BatchStateMachine {
     }
 
     struct Row: Equatable {
-        let task: Task
+        let task: RowTask
         /// How many rows were received before this one.
         let ordinal: Int
         fileprivate(set) var phase: Phase
@@ -274,7 +274,7 @@ extension BatchStateMachine {
         /// The server refused the write because such a record already exists (504).
         var isRefusedAsDouble = false
         /// Whether a lookup has failed, and none has succeeded since.
-        var pollHasFailed = false
+        var lookupHasFailed = false
         /// Whether the last call failed with a temporary error.
         fileprivate var meetsWhatPasses = false
         /// How many lookups in succession have found nothing.
@@ -282,13 +282,13 @@ extension BatchStateMachine {
         fileprivate var hasBegun = false
         fileprivate var troubleSince: NIODeadline?
         fileprivate var backOff = BackOff(minimum: .milliseconds(200), maximum: .seconds(5))
-        /// The machine's `epoch` when the row's call began.
-        fileprivate var epoch = 0
+        /// The machine's `halvingCount` when the row's call began.
+        fileprivate var halvingCount = 0
 
         /// Whether a write may have been carried out before the last one that was answered.
         var hasLostAnswers: Bool { lostAnswers > 0 || task.attempt != nil }
 
-        fileprivate init(_ task: Task, ordinal: Int, phase: Phase) {
+        fileprivate init(_ task: RowTask, ordinal: Int, phase: Phase) {
             self.task = task
             self.ordinal = ordinal
             self.phase = phase
@@ -324,12 +324,12 @@ extension BatchStateMachine {
     }
 
     /// What follows an answer.
-    enum Move: Equatable {
+    enum NextStep: Equatable {
         case finish(Outcome)
         /// Makes the next call at once.
         case goOn(Work)
         /// Looks the row up again once the host can no longer be working on the write.
-        case pollAgain
+        case lookUpAgain
         /// Makes the call after a growing pause, until the retry timeout.
         case retry(Work)
         /// Ends the row with what is known.
@@ -345,7 +345,7 @@ extension BatchStateMachine {
     }
 
     /// - Parameter index: greater than all before.
-    mutating func received(_ index: Int, _ task: Task) {
+    mutating func received(_ index: Int, _ task: RowTask) {
         guard mode != .over else { return }
         askedCount = max(0, askedCount - 1)
         var row = Row(task, ordinal: receivedCount, phase: .queued)
@@ -374,7 +374,7 @@ extension BatchStateMachine {
         guard mode != .over else { return }
         askedCount = max(0, askedCount - 1)
         sequence.append(index)
-        rows[index] = Row(Task(kind: .unusable), ordinal: .max, phase: .queued)
+        rows[index] = Row(RowTask(kind: .unusable), ordinal: .max, phase: .queued)
         finish(index, .known)
     }
 
@@ -402,24 +402,25 @@ extension BatchStateMachine {
     }
 
     /// - Parameter jitter: a random number from `0...1`.
-    mutating func answered(_ index: Int, _ answer: Answer, jitter: Double, now: NIODeadline) {
+    mutating func answered(_ index: Int, _ answer: CallResult, jitter: Double, now: NIODeadline) {
         guard let row = rows[index], case .running(let work) = row.phase else { return }
         runningCount -= 1
         if case .trouble(let trouble) = answer {
             rows[index]?.meetsWhatPasses = trouble.mayPass
             if trouble.asksForLess { slowDown(after: row) }
             if trouble == .fieldMissing, row.ordinal < 3 { missingFieldCount += 1 }
-            let move = rows[index]?.move(after: trouble, of: work) ?? .giveUp
+            let nextStep = rows[index]?.nextStep(after: trouble, of: work) ?? .giveUp
             if case .outcomeUnknown = trouble, case .write = work {
                 rows[index]?.isOverAt = now + settings.settlingTime
             }
-            carryOut(move, index, jitter: jitter, now: now)
+            carryOut(nextStep, index, jitter: jitter, now: now)
             if trouble == .hopeless || missingFieldCount == 3, mode != .stopped { stop(by: .row(index)) }
         } else {
             rows[index]?.meetsWhatPasses = false
             speedUp()
-            let move = rows[index]?.move(after: answer, repeatsUnguarded: settings.repeatsUnguardedEdits) ?? .giveUp
-            carryOut(move, index, jitter: jitter, now: now)
+            let nextStep =
+                rows[index]?.nextStep(after: answer, repeatsUnguarded: settings.repeatsUnguardedEdits) ?? .giveUp
+            carryOut(nextStep, index, jitter: jitter, now: now)
         }
     }
 
@@ -446,18 +447,18 @@ extension BatchStateMachine {
     }
 }
 
-// MARK: - Steps
+// MARK: - Actions
 
 extension BatchStateMachine {
-    /// Returns the next step. It is called until it returns ``Step/rest``.
-    mutating func next() -> Step {
+    /// Returns the next action. It is called until it returns ``Action/rest``.
+    mutating func next() -> Action {
         guard mode != .over else { return .rest }
         if let stopper {
             self.stopper = nil
             return .stop(by: stopper)
         }
         if let note = notes.popFirst() { return .note(note.index, note.note) }
-        if let step = noteStep() ?? startStep() ?? askStep() ?? publishStep() { return step }
+        if let action = noteAction() ?? startAction() ?? askAction() ?? publishAction() { return action }
         let earliest = rows.values.compactMap(\.waitsUntil).min()
         if earliest != alarm {
             alarm = earliest
@@ -470,7 +471,7 @@ extension BatchStateMachine {
 
     /// Takes the next attempt to note, of rows that have begun first. At most `limit` attempts are noted ahead of their
     /// calls.
-    private mutating func noteStep() -> Step? {
+    private mutating func noteAction() -> Action? {
         guard settings.isJournalled, noted.count + notingCount < limit else { return nil }
         var next = unnoted.popFirst()
         if next == nil, let first = fresh.first, rows[first]?.isToBeNoted == true { next = fresh.popFirst() }
@@ -482,14 +483,14 @@ extension BatchStateMachine {
         return .note(index, note)
     }
 
-    private mutating func startStep() -> Step? {
+    private mutating func startAction() -> Action? {
         guard runningCount < limit, let index = ready.popFirst() ?? noted.popFirst() ?? nextFresh(),
             let work = rows[index]?.workAtHand
         else { return nil }
         runningCount += 1
         rows[index]?.phase = .running(work)
         rows[index]?.hasBegun = true
-        rows[index]?.epoch = epoch
+        rows[index]?.halvingCount = halvingCount
         return .start(index, work)
     }
 
@@ -498,7 +499,7 @@ extension BatchStateMachine {
         return fresh.popFirst()
     }
 
-    private mutating func askStep() -> Step? {
+    private mutating func askAction() -> Action? {
         guard !hasUpstreamEnded, demand > .none else { return nil }
         let ahead = min(settings.window, demand.max ?? settings.window)
         let wanted = max(1, settings.concurrency) + ahead - rows.count - askedCount
@@ -507,7 +508,7 @@ extension BatchStateMachine {
         return .ask(wanted)
     }
 
-    private mutating func publishStep() -> Step? {
+    private mutating func publishAction() -> Action? {
         guard demand > .none else { return nil }
         let index: Int
         switch settings.order {
@@ -540,27 +541,27 @@ extension BatchStateMachine {
     /// Whether rows that have not begun are skipped.
     var isSkipping: Bool { mode == .closing || mode == .stopped }
 
-    private mutating func carryOut(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
-        switch move {
+    private mutating func carryOut(_ nextStep: NextStep, _ index: Int, jitter: Double, now: NIODeadline) {
+        switch nextStep {
         case .finish(let outcome):
             finish(index, outcome)
         case .giveUp:
             finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
-        case .goOn, .pollAgain, .retry:
+        case .goOn, .lookUpAgain, .retry:
             if mode == .stopped {
                 finish(index, rows[index]?.outcomeOfStop ?? .unknown(nil))
             } else {
-                goOn(move, index, jitter: jitter, now: now)
+                goOn(nextStep, index, jitter: jitter, now: now)
             }
         }
     }
 
-    private mutating func goOn(_ move: Move, _ index: Int, jitter: Double, now: NIODeadline) {
-        switch move {
+    private mutating func goOn(_ nextStep: NextStep, _ index: Int, jitter: Double, now: NIODeadline) {
+        switch nextStep {
         case .goOn(let work):
             withdrawIfRefused(index)
             goOn(index, with: work)
-        case .pollAgain:
+        case .lookUpAgain:
             let isOverAt = max(now, rows[index]?.isOverAt ?? now)
             if let deadline = settings.deadline, deadline <= isOverAt { return finish(index, .unknown(.outOfTime)) }
             rows[index]?.phase = .waiting(.lookUp, until: isOverAt)
@@ -622,7 +623,7 @@ extension BatchStateMachine {
     }
 
     /// Ends everything: no row can succeed any more.
-    private mutating func stop(by stopper: Stopper) {
+    private mutating func stop(by stopper: StopCause) {
         // When closing, the batch fails with the error of the row that reached the failure limit.
         if mode != .closing { self.stopper = stopper }
         mode = .stopped
@@ -650,8 +651,8 @@ extension BatchStateMachine {
     }
 
     private mutating func slowDown(after row: Row) {
-        guard row.epoch == epoch else { return }
-        epoch += 1
+        guard row.halvingCount == halvingCount else { return }
+        halvingCount += 1
         credit = 0
         limit = max(1, limit / 2)
     }
@@ -671,7 +672,7 @@ extension BatchStateMachine.Row {
     }
 
     private var outcomeInDoubt: BatchStateMachine.Outcome {
-        .unknown(pollHasFailed ? .unreadable : task.attempt?.doubt)
+        .unknown(lookupHasFailed ? .unreadable : task.attempt?.doubt)
     }
 
     /// The outcome when everything is stopped and the row would have gone on: a temporary error is reported, otherwise

@@ -74,13 +74,15 @@ extension DataAPI {
 extension LiveState {
     /// The changes from an earlier state of the same live query to this one.
     func changes(since earlier: LiveState) -> DataAPI.ChangeSet<R> {
-        sharedChanges.since(earlier.edition) { DataAPI.ChangeSet(from: earlier, to: self) }
+        sharedChanges.since(earlier.updateCount) { DataAPI.ChangeSet(from: earlier, to: self) }
     }
 }
 
 extension DataAPI.ChangeSet {
     fileprivate init(from old: LiveState<R>, to new: LiveState<R>) {
-        let known = zip(old.records, old.revisions).map { Known(id: $0.recordId, modId: $0.modId, revision: $1) }
+        let known = zip(old.records, old.changeNumbers).map {
+            KnownRecord(id: $0.recordId, modId: $0.modId, changeNumber: $1)
+        }
         let isSameAccount = old.tenure === new.tenure
         self.init(from: known, to: new) { isSameAccount ? old.records[$0] : nil }
         if isSameAccount {
@@ -90,12 +92,12 @@ extension DataAPI.ChangeSet {
     }
 
     /// What is known of a record before a change.
-    struct Known {
+    struct KnownRecord {
         let id: Int
         let modId: Int
-        /// The record's entry in `LiveState.revisions`; `nil` when the record was known to another process, which tells
-        /// versions apart by their modIds.
-        var revision: Int?
+        /// The record's entry in `LiveState.changeNumbers`; `nil` when the record was known to another process, which
+        /// tells versions apart by their modIds.
+        var changeNumber: Int?
         /// A digest of its contents, if these can change without a commit.
         var contents: UInt64?
     }
@@ -104,7 +106,7 @@ extension DataAPI.ChangeSet {
     ///   - record: the record at an index of the old value, if it is known.
     ///   - contents: a digest of a record's contents.
     init(
-        from old: [Known],
+        from old: [KnownRecord],
         to new: LiveState<R>,
         record: (Int) -> Record? = { _ in nil },
         contents: (Record) -> UInt64? = { _ in nil }
@@ -135,7 +137,7 @@ extension DataAPI.ChangeSet {
         for (index, pair) in kept.enumerated() {
             let (known, record) = (old[pair.old], new.records[pair.new])
             let isModified =
-                known.revision.map { $0 != new.revisions[pair.new] }
+                known.changeNumber.map { $0 != new.changeNumbers[pair.new] }
                 ?? (known.modId != record.modId || known.contents.map { $0 != contents(record) } ?? false)
             if isModified { updated.append(Update(oldModId: known.modId, record: record)) }
             if stays[index] {

@@ -112,7 +112,7 @@ struct LiveCopy<R: RecordFields> {
     /// The number of records in one event of a snapshot.
     private static var chunk: Int { 500 }
 
-    private enum Known {
+    private enum LastReceived {
         case nothing
         case cursor(DataAPI.LiveCursor)
         case state(LiveState<R>)
@@ -122,13 +122,13 @@ struct LiveCopy<R: RecordFields> {
     private let encoder: FMEncoder
     /// Whether contents are compared, because they can change without a commit of their record.
     private let comparesContents: Bool
-    private var known: Known
+    private var known: LastReceived
 
     init(of found: DataAPI.FoundSet<R>, since cursor: DataAPI.LiveCursor?, comparesContents: Bool = false) {
         self.found = found
         self.comparesContents = comparesContents
         encoder = found.layout.layout.encoder
-        known = cursor.map(Known.cursor) ?? .nothing
+        known = cursor.map(LastReceived.cursor) ?? .nothing
     }
 
     mutating func events(of state: LiveState<R>) -> [Event] {
@@ -140,17 +140,17 @@ struct LiveCopy<R: RecordFields> {
             if cursor.query != found.fingerprint { return [.reset(.otherQuery)] + snapshot(of: state) }
             if isOfOtherFile(cursor, state) { return [.reset(.otherFile)] + snapshot(of: state) }
             let known = cursor.versions.enumerated().map { place, version in
-                Changes.Known(id: version.recordId, modId: version.modId, contents: cursor.contents?[place])
+                Changes.KnownRecord(id: version.recordId, modId: version.modId, contents: cursor.contents?[place])
             }
             let changes = Changes(from: known, to: state, contents: { $0.digest(encoder) })
             let reached = self.cursor(of: state)
             return (changes.isEmpty ? [] : [changed(changes, state, polls: 1, reached)]) + [.ready(reached)]
         case .state(let before):
-            if before.epoch != state.epoch { return [.reset(.otherFile)] + snapshot(of: state) }
+            if before.replacementCount != state.replacementCount { return [.reset(.otherFile)] + snapshot(of: state) }
             let changes = state.changes(since: before)
             // A slow subscriber may have missed a change that was then undone.
             if changes.isEmpty { return [] }
-            let polls = state.version - before.version
+            let polls = state.changeCount - before.changeCount
             return [changed(changes, state, polls: polls, cursor(of: state))]
         }
     }
@@ -158,8 +158,8 @@ struct LiveCopy<R: RecordFields> {
     /// Whether the cursor is of another file. In one and the same file a modId never falls, and a version of a record
     /// keeps its contents.
     private func isOfOtherFile(_ cursor: DataAPI.LiveCursor, _ state: LiveState<R>) -> Bool {
-        let versions = state.versions
-        return cursor.versions.contains { version in versions[version.recordId].map { $0 < version.modId } ?? false }
+        let modIds = state.modIds
+        return cursor.versions.contains { version in modIds[version.recordId].map { $0 < version.modId } ?? false }
             || cursor.sample.isContradicted(
                 by: state.records,
                 encoder,

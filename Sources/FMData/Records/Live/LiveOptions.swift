@@ -77,7 +77,7 @@ extension DataAPI {
     /// A strategy for detecting changes. FileMaker sends no notifications, so each strategy polls; they differ in what
     /// they cost the host and in what they miss.
     public struct LiveWatch: Hashable, Sendable {
-        enum Way: Hashable, Sendable {
+        enum Method: Hashable, Sendable {
             case automatic, reread
             case scan(layout: String?, key: String?)
             case stamp(field: String, layout: String?, overlap: Duration, reconcile: Int)
@@ -85,16 +85,16 @@ extension DataAPI {
             case script(name: String, parameter: String?)
         }
 
-        let way: Way
+        let method: Method
 
         /// Needs nothing in the file. Up to 500 records are read again in each poll, as by ``reread``; of more, the ids
         /// and modIds are compared, as by ``scan(_:key:)-(_,String?)``, through the query's own layout.
         /// ``Freshness/watch`` shows which one was used. For large tables, name a layout with few fields, or a
         /// timestamp field: neither is ever guessed.
-        public static let automatic = LiveWatch(way: .automatic)
+        public static let automatic = LiveWatch(method: .automatic)
 
         /// Reads all records again in each poll, portals and calculations included.
-        public static let reread = LiveWatch(way: .reread)
+        public static let reread = LiveWatch(method: .reread)
 
         /// Reads the ids and modIds of all records through a layout of the same table with few fields and no portal,
         /// then reads the records that have changed. Does not detect changes without a commit of the record: unstored
@@ -107,7 +107,7 @@ extension DataAPI {
         ///   - layout: the layout with few fields.
         ///   - key: a field with unique values, on that layout and on the query's. The default is none.
         public static func scan(_ layout: some LayoutKey, key: String? = nil) -> LiveWatch {
-            LiveWatch(way: .scan(layout: layout.layoutName, key: key))
+            LiveWatch(method: .scan(layout: layout.layoutName, key: key))
         }
 
         /// ``scan(_:key:)-(_,String?)``, with the key given by its coding key.
@@ -135,7 +135,7 @@ extension DataAPI {
             overlap: Duration = .seconds(120),
             reconcile: Int = 20
         ) -> LiveWatch {
-            LiveWatch(way: .stamp(field: field, layout: layout, overlap: overlap, reconcile: max(1, reconcile)))
+            LiveWatch(method: .stamp(field: field, layout: layout, overlap: overlap, reconcile: max(1, reconcile)))
         }
 
         /// ``stamp(_:scan:overlap:reconcile:)-(String,_,_,_)``, with the field given by its coding key.
@@ -157,7 +157,7 @@ extension DataAPI {
         ///   - serial: the log's field with a number that rises with each entry.
         ///   - reconcile: after how many polls all ids are compared regardless of the log. The default is 20.
         public static func log(_ layout: String, serial: String, reconcile: Int = 20) -> LiveWatch {
-            LiveWatch(way: .log(layout: layout, serial: serial, reconcile: max(1, reconcile)))
+            LiveWatch(method: .log(layout: layout, serial: serial, reconcile: max(1, reconcile)))
         }
 
         /// ``log(_:serial:reconcile:)-(String,_,_)``, with the layout given by the type of the log's entries and the
@@ -174,7 +174,7 @@ extension DataAPI {
         /// `[[17, 3], [18, 0]]`, then reads the records that have changed. The list is consistent, as it is one answer;
         /// in return the query must be written twice, here and in the script.
         public static func script(_ name: String, parameter: String? = nil) -> LiveWatch {
-            LiveWatch(way: .script(name: name, parameter: parameter))
+            LiveWatch(method: .script(name: name, parameter: parameter))
         }
     }
 }

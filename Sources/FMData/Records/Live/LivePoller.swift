@@ -13,7 +13,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     /// The state in which the last accepted poll left it.
     private var strategy: any PollStrategy
     private var findings: PollFindings<R>?
-    private var listeners: [ListenerID: any LiveListener] = [:]
+    private var listeners: [ListenerID: any PollerSubscriber] = [:]
     private var lastID = 0
     /// Of listeners that continue an earlier run, until all records they know were found or confirmed as removed.
     private var expectations: [ListenerID: Expectation] = [:]
@@ -75,7 +75,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     ///
     /// - Parameter expected: the ids of the records that it knows from an earlier run. A removal among them is
     ///   confirmed like one of stored records: the record was asked for, or two polls agree.
-    func add(_ listener: any LiveListener, expecting expected: [Int] = []) -> ListenerID {
+    func add(_ listener: any PollerSubscriber, expecting expected: [Int] = []) -> ListenerID {
         act { now in
             lastID += 1
             listeners[lastID] = listener
@@ -90,7 +90,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     func remove(_ id: ListenerID) {
         // The listener is removed under the lock, but must not be released there.
-        let listener: (any LiveListener)? = act { now in
+        let listener: (any PollerSubscriber)? = act { now in
             guard let listener = listeners.removeValue(forKey: id) else { return (nil, []) }
             expectations[id] = nil
             return (listener, machine.unsubscribed(now) + lockedWishActions())
@@ -98,10 +98,10 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         withExtendedLifetime(listener) {}
     }
 
-    override func lockedWishes() -> [LiveWish] { listeners.values.map { $0.wish(at: state.version) } }
+    override func lockedWishes() -> [LiveWish] { listeners.values.map { $0.wish(at: state.changeCount) } }
 
     /// In the order in which they were added.
-    private func lockedListeners(_ isMeant: (ListenerID) -> Bool = { _ in true }) -> [any LiveListener] {
+    private func lockedListeners(_ isMeant: (ListenerID) -> Bool = { _ in true }) -> [any PollerSubscriber] {
         listeners.filter { isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
     }
 
@@ -218,12 +218,12 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     // MARK: Dropping the state
 
     override func forget(in tenure: Tenure) {
-        let (old, new, listeners) = lock.withLock { () -> (State, State, [any LiveListener]) in
+        let (old, new, listeners) = lock.withLock { () -> (State, State, [any PollerSubscriber]) in
             let old = state
             guard old.tenure !== tenure else { return (old, old, []) }
             state = old.begunAnew(in: tenure)
             strategy = poll.strategy
-            return (old, state, state.version > old.version ? lockedListeners() : [])
+            return (old, state, state.changeCount > old.changeCount ? lockedListeners() : [])
         }
         // Records are of the user's types, whose code may run when they are released: release them outside of the lock.
         withExtendedLifetime(old) {}

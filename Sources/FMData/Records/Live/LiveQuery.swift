@@ -115,7 +115,7 @@ extension DataAPI.Freshness {
             origin: state.origin,
             asOf: time.date(state.asOf),
             isComplete: state.isComplete,
-            polls: state.version - before.version,
+            polls: state.changeCount - before.changeCount,
             watch: state.watch
         )
     }

@@ -13,15 +13,15 @@ struct LiveState<R: RecordFields>: Sendable {
     private(set) var records: [Record] = []
     /// Records of the query that cannot be decoded, in the order of their ids.
     private(set) var unreadable: [DataAPI.UnreadableRecord] = []
-    /// For each record the `version` of the state in which it was added or last changed.
-    private(set) var revisions: [Int] = []
+    /// For each record the `changeCount` of the state in which it was added or last changed.
+    private(set) var changeNumbers: [Int] = []
     /// Counts the polls that have found changes, from 1.
-    private(set) var version = 0
+    private(set) var changeCount = 0
     /// Counts the polls after which the records are not all as they were stored before, including those with nothing to
     /// publish.
-    private(set) var edition = 0
+    private(set) var updateCount = 0
     /// Counts the replacements of the file, for example by a restored copy, and of the account.
-    private(set) var epoch = 0
+    private(set) var replacementCount = 0
     private(set) var origin = DataAPI.Freshness.Origin.snapshot
     /// Whether the table did not change while it was read.
     private(set) var isComplete = true
@@ -46,7 +46,7 @@ struct LiveState<R: RecordFields>: Sendable {
     }
 
     /// For each record, whether it was added or changed since an earlier state.
-    func isNew(since earlier: LiveState) -> [Bool] { revisions.map { $0 > earlier.version } }
+    func isNew(since earlier: LiveState) -> [Bool] { changeNumbers.map { $0 > earlier.changeCount } }
 
     /// Whether a poll has found these records in this order and in these versions, as most polls do.
     func isConfirmed(by findings: PollFindings<R>) -> Bool {
@@ -67,7 +67,7 @@ struct LiveState<R: RecordFields>: Sendable {
     var ids: [Int] { records.map(\.recordId) + unreadable.map(\.recordId) }
 
     /// The modIds by record id.
-    var versions: [Int: Int] {
+    var modIds: [Int: Int] {
         Dictionary(
             records.map { ($0.recordId, $0.modId) } + unreadable.map { ($0.recordId, $0.modId) },
             uniquingKeysWith: { first, _ in first }
@@ -91,9 +91,9 @@ final class LiveVersions<R: RecordFields>: HeldVersions {
     func modId(of id: Int, near place: Int) -> Int? {
         if place < state.records.count, state.records[place].recordId == id { return state.records[place].modId }
         return byID.withLockedValue { byID in
-            let versions = byID ?? state.versions
-            byID = versions
-            return versions[id]
+            let modIds = byID ?? state.modIds
+            byID = modIds
+            return modIds[id]
         }
     }
 }
@@ -121,10 +121,10 @@ extension LiveState {
     func begunAnew(in tenure: Tenure) -> LiveState {
         var next = LiveState()
         next.tenure = tenure
-        guard version > 0 else { return next }
-        next.version = version + 1
-        next.edition = edition + 1
-        next.epoch = epoch + 1
+        guard changeCount > 0 else { return next }
+        next.changeCount = changeCount + 1
+        next.updateCount = updateCount + 1
+        next.replacementCount = replacementCount + 1
         next.origin = .reset
         next.asOf = asOf
         return next
@@ -153,10 +153,10 @@ extension LiveState {
         next.isComplete = !findings.isInconsistent
         next.watch = findings.strategy.watch
         if !policy.seesUncommitted, gone.isEmpty, isConfirmed(by: findings) { return (next, false) }
-        next.version += 1
-        next.edition += 1
+        next.changeCount += 1
+        next.updateCount += 1
         next.records = []
-        next.revisions = []
+        next.changeNumbers = []
         next.unreadable = []
         let places = Dictionary(
             records.enumerated().map { ($1.recordId, $0) },
@@ -177,30 +177,30 @@ extension LiveState {
                 return attempt.version.modId < records[place].modId
             }
         if isOtherFile {
-            next.epoch += 1
+            next.replacementCount += 1
             next.origin = .reset
         }
         var seen: Set<Int> = []
         for id in findings.order ?? order(with: findings.read) where seen.insert(id).inserted {
-            let held = places[id].map { (record: records[$0], revision: revisions[$0]) }
+            let held = places[id].map { (record: records[$0], changeNumber: changeNumbers[$0]) }
             let read = overtaken.contains(id) ? nil : reads[id].map { findings.read[$0] }
             switch (held, read) {
             case (nil, nil):
                 // A record that was written during the poll and is not stored yet comes with the next poll.
                 if let record = bad[id] { next.unreadable.append(record) }
             // If it was written during the poll, the version that was read is out of date.
-            case (let held?, nil): next.append(held.record, held.revision)
-            case (nil, .record(let read)?): next.append(read, next.version)
+            case (let held?, nil): next.append(held.record, held.changeNumber)
+            case (nil, .record(let read)?): next.append(read, next.changeCount)
             case (let held, .unreadable(let read)?):
                 next.unreadable.append(read)
                 if held != nil { next.note(.unreadable, of: id) }
             case (let held?, .record(let read)?):
                 if isOtherFile || policy.isChanged(held.record, read) {
-                    next.append(read, next.version)
+                    next.append(read, next.changeCount)
                 } else {
                     // An unchanged record stays the same value, except for the modId of a commit that left its contents
                     // equal.
-                    next.append(held.record.modId == read.modId ? held.record : read, held.revision)
+                    next.append(held.record.modId == read.modId ? held.record : read, held.changeNumber)
                 }
             }
             bad[id] = nil
@@ -210,19 +210,19 @@ extension LiveState {
         where !seen.contains(record.recordId) && gone[record.recordId] == nil {
             let place = min(place, next.records.count)
             next.records.insert(record, at: place)
-            next.revisions.insert(revisions[places[record.recordId] ?? 0], at: place)
+            next.changeNumbers.insert(changeNumbers[places[record.recordId] ?? 0], at: place)
         }
         next.unreadable += bad.values.filter { gone[$0.recordId] == nil }
         next.unreadable.sort { $0.recordId < $1.recordId }
         for (id, reason) in gone { next.note(reason, of: id) }
         let isSame =
-            next.revisions == revisions && next.records.count == records.count
+            next.changeNumbers == changeNumbers && next.records.count == records.count
             && zip(next.records, records).allSatisfy { $0.recordId == $1.recordId }
             && next.unreadable.elementsEqual(unreadable) { $0.recordId == $1.recordId && $0.modId == $1.modId }
             // That the list is complete again has to be published, too.
             && (isComplete || !next.isComplete)
         let isNews = isBlank || isOtherFile || !isSame
-        if isNews { next.sharedChanges = SharedChanges() } else { next.version = version }
+        if isNews { next.sharedChanges = SharedChanges() } else { next.changeCount = changeCount }
         return (next, isNews)
     }
 
@@ -237,8 +237,33 @@ extension LiveState {
         return isRising ? (ids + arrivals).sorted() : ids + arrivals
     }
 
-    private mutating func append(_ record: Record, _ revision: Int) {
+    private mutating func append(_ record: Record, _ changeNumber: Int) {
         records.append(record)
-        revisions.append(revision)
+        changeNumbers.append(changeNumber)
+    }
+}
+
+/// The change sets that lead to one state of a live query from earlier ones. While subscribers are notified, each is
+/// computed once for all subscribers that have the same earlier state.
+final class SharedChanges<R: RecordFields>: Sendable {
+    /// Change sets by the `LiveState.updateCount` of the earlier state; `nil` when all subscribers were notified.
+    private let known = NIOLockedValueBox<[Int: DataAPI.ChangeSet<R>]?>([:])
+
+    func since(_ updateCount: Int, _ workOut: () -> DataAPI.ChangeSet<R>) -> DataAPI.ChangeSet<R> {
+        if let changes = known.withLockedValue({ $0?[updateCount] }) { return changes }
+        let changes = workOut()
+        known.withLockedValue { $0?[updateCount] = changes }
+        return changes
+    }
+
+    /// Ends the sharing. Later subscribers compute their change sets themselves, so that removed records are not kept
+    /// alive here.
+    func allAreTold() {
+        let told = known.withLockedValue { known in
+            defer { known = nil }
+            return known
+        }
+        // Records are of the user's types, whose code may run when they are released: release them outside of the lock.
+        withExtendedLifetime(told) {}
     }
 }

@@ -59,9 +59,9 @@ extension Publisher where Failure == FMRest.APIError {
 }
 
 /// A subscriber of a poller.
-protocol LiveListener: AnyObject, Sendable {
-    /// - Parameter version: the version of the current state.
-    func wish(at version: Int) -> LiveWish
+protocol PollerSubscriber: AnyObject, Sendable {
+    /// - Parameter changeCount: that of the current state.
+    func wish(at changeCount: Int) -> LiveWish
     /// There is a new state, or the query has failed.
     func offer()
 }
@@ -138,9 +138,9 @@ struct LiveMachine<R: RecordFields, News>: SubscriptionMachine {
 
     mutating func told(_ news: [Output]) { pending.append(contentsOf: news) }
 
-    /// - Parameter version: the version of the current state.
-    func wish(at version: Int) -> LiveWish {
-        demand > .none ? .wanted : last?.version ?? 0 < version || !pending.isEmpty ? .undelivered : .content
+    /// - Parameter changeCount: that of the current state.
+    func wish(at changeCount: Int) -> LiveWish {
+        demand > .none ? .wanted : last?.changeCount ?? 0 < changeCount || !pending.isEmpty ? .undelivered : .content
     }
 
     // MARK: Actions
@@ -172,7 +172,7 @@ struct LiveMachine<R: RecordFields, News>: SubscriptionMachine {
 
     /// Whether the transform needs this state. A blank state matters only to a subscriber that received records before.
     private func isToBeTold(_ state: LiveState<R>) -> Bool {
-        state.version > last?.version ?? 0 && state.tenure?.isOver != true && !(state.isBlank && last == nil)
+        state.changeCount > last?.changeCount ?? 0 && state.tenure?.isOver != true && !(state.isBlank && last == nil)
     }
 
     /// The blank state between two accounts, if the subscriber was too slow to receive it. It must be delivered before
@@ -187,14 +187,14 @@ struct LiveMachine<R: RecordFields, News>: SubscriptionMachine {
 
 /// A listener of a poller is a subscription with such a machine.
 protocol ListeningMachine: SubscriptionMachine {
-    func wish(at version: Int) -> LiveWish
+    func wish(at changeCount: Int) -> LiveWish
     mutating func offered()
 }
 
 extension LiveMachine: ListeningMachine {}
 
-extension MachineSubscription: LiveListener where Machine: ListeningMachine {
-    func wish(at version: Int) -> LiveWish { change { $0.wish(at: version) } ?? .content }
+extension MachineSubscription: PollerSubscriber where Machine: ListeningMachine {
+    func wish(at changeCount: Int) -> LiveWish { change { $0.wish(at: changeCount) } ?? .content }
     func offer() { tell { $0.offered() } }
 }
 

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 /// The tokens of a ``DataAPI/PollRateLimit``. The query that has waited longest goes first.
-struct PollRateLimit {
+struct PollTokenQueue {
     typealias ID = Int
 
     private var bucket: TokenBucket
@@ -38,8 +38,8 @@ struct PollRateLimit {
 /// The ``PollRateLimit`` of a server, shared by its live queries.
 final class PollRateLimiter: Sendable {
     fileprivate struct State {
-        var budget: PollRateLimit
-        var turns: [PollRateLimit.ID: @Sendable () -> Void] = [:]
+        var budget: PollTokenQueue
+        var turns: [PollTokenQueue.ID: @Sendable () -> Void] = [:]
         var lastID = 0
         var isAlarmSet = false
     }
@@ -49,13 +49,13 @@ final class PollRateLimiter: Sendable {
 
     init(_ limit: DataAPI.PollRateLimit, time: SessionTime) {
         self.time = time
-        state = NIOLockedValueBox(State(budget: PollRateLimit(limit, now: time.now())))
+        state = NIOLockedValueBox(State(budget: PollTokenQueue(limit, now: time.now())))
     }
 
     /// Calls the closure when the poll may begin, perhaps before this function returns.
     ///
     /// - Returns: the id for ``giveUp(_:)``.
-    func ask(_ turn: @escaping @Sendable () -> Void) -> PollRateLimit.ID {
+    func ask(_ turn: @escaping @Sendable () -> Void) -> PollTokenQueue.ID {
         let now = time.now()
         let (id, turns) = state.withLockedValue { state in
             state.lastID += 1
@@ -67,7 +67,7 @@ final class PollRateLimiter: Sendable {
         return id
     }
 
-    func giveUp(_ id: PollRateLimit.ID) {
+    func giveUp(_ id: PollTokenQueue.ID) {
         let turn = state.withLockedValue { state in
             state.budget.giveUp(id)
             return state.turns.removeValue(forKey: id)
@@ -98,7 +98,7 @@ final class PollRateLimiter: Sendable {
 }
 
 extension PollRateLimiter.State {
-    fileprivate mutating func take(_ ids: [PollRateLimit.ID]) -> [@Sendable () -> Void] {
+    fileprivate mutating func take(_ ids: [PollTokenQueue.ID]) -> [@Sendable () -> Void] {
         ids.compactMap { turns.removeValue(forKey: $0) }
     }
 }

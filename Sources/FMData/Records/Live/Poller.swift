@@ -10,10 +10,10 @@ import OpenCombine
 /// Every entry point has the same shape: lock, change the machine, post its actions, unlock, perform them, one at a
 /// time and in order. Subscribers keep the poller alive; after the last one has cancelled, its own alarm does so until
 /// the grace period ends.
-class Poller: LiveObserver, @unchecked Sendable {
+class Poller: RegisteredPoller, @unchecked Sendable {
     // @unchecked: `lock` guards every `var`, here and in the subclasses.
 
-    private enum Order {
+    private enum QueuedEffect {
         case act(PollerStateMachine.Action)
         /// Queued behind actions, so the alarm is set before subscribers see `.waiting`.
         case tell(DataAPI.LiveStatus)
@@ -38,12 +38,12 @@ class Poller: LiveObserver, @unchecked Sendable {
     private final var isThere: [Int: Bool] = [:]
     /// The number of logins at the last check whether the host still has the same file; `nil` when the check is due.
     private final var loginsWhenCompared: Int?
-    private final var turn: PollRateLimit.ID?
+    private final var turn: PollTokenQueue.ID?
     private final var work: AnyCancellable?
     /// Counts the parts of polls: results of any but the latest are ignored.
     private final var lastWork = 0
     private final var callOffAlarm: (@Sendable () -> Void)?
-    private final var outbox = Outbox<Order, Never>()
+    private final var outbox = Outbox<QueuedEffect, Never>()
 
     final let database: DataAPI.Database
     private final let layoutName: String
@@ -419,7 +419,7 @@ class Poller: LiveObserver, @unchecked Sendable {
 }
 
 /// What a database notifies the live queries of its layouts of.
-protocol LiveObserver: AnyObject, Sendable {
+protocol RegisteredPoller: AnyObject, Sendable {
     /// Something indicates that there may be changes.
     func wake(_ origin: DataAPI.Freshness.Origin)
     /// A record of the layout was written through the same database object; `nil` when its id is not known.

@@ -100,7 +100,7 @@ struct PollerStateMachine {
     /// and repeated until one is accepted.
     private var isInsistedOn = false
     /// Why another poll is to follow the one under way; `nil` when none is.
-    private var another: Another?
+    private var another: RepeatCause?
     private var pause: TimeAmount
     private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
     /// How long to wait for the first byte of an answer.
@@ -129,7 +129,7 @@ struct PollerStateMachine {
         limitOfAnswer = LimitOfAnswer(patienceForAnswer)
     }
 
-    private enum Another {
+    private enum RepeatCause {
         /// A wake-up: there may be changes.
         case news
         /// The program has requested a poll.

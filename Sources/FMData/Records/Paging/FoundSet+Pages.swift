@@ -77,7 +77,7 @@ extension DataAPI.FoundSet {
         _ mode: DataAPI.Paging<R>
     ) -> AnyPublisher<FetchedPage<Record>, FMRest.APIError> {
         let key = mode.key
-        switch question.part {
+        switch question.selection {
         case .records(let offset):
             return fetch(offset: offset, limit: question.limit)
         case .sorted(let from, let through):

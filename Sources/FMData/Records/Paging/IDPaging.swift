@@ -27,7 +27,7 @@ struct IDPaging: PagingStrategy {
     func question(size: Int) -> PageQuestion {
         if let scan { return scan.question(size: size) }
         let chunk = entries[position...].prefix(min(size, Self.chunk))
-        return PageQuestion(part: .having(chunk.map(\.key)), limit: chunk.count)
+        return PageQuestion(selection: .having(chunk.map(\.key)), limit: chunk.count)
     }
 
     mutating func received(_ answer: PageAnswer, to question: PageQuestion) throws(PagingFailure) -> PageVerdict {

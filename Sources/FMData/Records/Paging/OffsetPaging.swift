@@ -34,10 +34,10 @@ struct OffsetPaging: PagingStrategy {
     private var offset: Int { max(1, place - stepBack) }
 
     func question(size: Int) -> PageQuestion {
-        PageQuestion(part: part, limit: isFirst ? size : size + 1)
+        PageQuestion(selection: part, limit: isFirst ? size : size + 1)
     }
 
-    private var part: PageQuestion.Part {
+    private var part: PageQuestion.Selection {
         switch reading {
         case .records: .records(offset: offset)
         case .keys: .keys(offset: offset)

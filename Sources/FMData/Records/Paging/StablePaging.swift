@@ -33,11 +33,11 @@ struct StablePaging: PagingStrategy {
 
     func question(size: Int) -> PageQuestion {
         switch stage {
-        case .counting: PageQuestion(part: .count, limit: 1)
-        case .bounding: PageQuestion(part: .greatest, limit: 1)
+        case .counting: PageQuestion(selection: .count, limit: 1)
+        case .bounding: PageQuestion(selection: .greatest, limit: 1)
         case .numbers(let from, let through):
             PageQuestion(
-                part: .sorted(from: from, through: through),
+                selection: .sorted(from: from, through: through),
                 limit: min(size + overlap, max(size, PageSize.range.upperBound))
             )
         case .texts(let places): places.question(size: size)

@@ -91,7 +91,7 @@ extension DataAPI.Layout {
         _ portal: String,
         _ question: PageQuestion
     ) -> AnyPublisher<FetchedPage<Row>, FMRest.APIError> {
-        guard case .records(let offset) = question.part else { return Empty().eraseToAnyPublisher() }
+        guard case .records(let offset) = question.selection else { return Empty().eraseToAnyPublisher() }
         let part = DataAPI.PortalRequest(name: portal, limit: question.limit, offset: offset)
         return database.fetch(DataAPI.Record<NoFields, [String: [Row]]>.self) {
             try .record(recordId.recordId(), of: self, query: DataAPI.RecordQuery(portal: [part]))

@@ -33,19 +33,19 @@ struct WindowPaging: PagingStrategy {
     func question(size: Int) -> PageQuestion {
         switch stage {
         case .counting:
-            return PageQuestion(part: .count, limit: 1)
+            return PageQuestion(selection: .count, limit: 1)
         case .findingLeast:
-            return PageQuestion(part: .least, limit: 1)
+            return PageQuestion(selection: .least, limit: 1)
         case .findingGreatest:
-            return PageQuestion(part: .greatest, limit: 1)
+            return PageQuestion(selection: .greatest, limit: 1)
         case .reading(let next, let greatest):
             let width = size.multipliedReportingOverflow(by: stretch)
             let end = next.addingReportingOverflow(width.overflow ? .max : width.partialValue - 1)
             let window = next...max(next, end.overflow ? greatest : min(greatest, end.partialValue))
-            return PageQuestion(part: .window(window), limit: size + 1)
+            return PageQuestion(selection: .window(window), limit: size + 1)
         case .sorting(let window, _):
             let (from, through) = (FMNumber(window.lowerBound), FMNumber(window.upperBound))
-            return PageQuestion(part: .sorted(from: .number(from), through: .number(through)), limit: size + 1)
+            return PageQuestion(selection: .sorted(from: .number(from), through: .number(through)), limit: size + 1)
         }
     }
 
@@ -85,7 +85,7 @@ struct WindowPaging: PagingStrategy {
             stage = .reading(next: least, greatest: greatest)
             return PageVerdict()
         case .reading(_, let greatest):
-            guard case .window(let window) = question.part else { return PageVerdict() }
+            guard case .window(let window) = question.selection else { return PageVerdict() }
             guard !hasMore(answer, question) else {
                 stage = .sorting(window, greatest: greatest)
                 return PageVerdict()

@@ -3,7 +3,7 @@ import FMHTTP
 extension DataAPIRequest where Response == DataAPI.EditRecordResponse {
     /// Writes the differences, with the modId of the version that they are based on.
     static func save(
-        _ change: RecordChange,
+        _ change: RecordDiff,
         to recordId: Int,
         of layout: DataAPI.Layout,
         modId: Int,
@@ -31,14 +31,14 @@ extension DataAPIRequest where Response == DataAPI.CreateResponse {
             method: .POST,
             path: .records(of: layout.name, in: layout.database.name),
             options: [WireOption](joining: [
-                RecordChange(fields: fields).wireOptions, .shown("dateformats", layout.dateFormats),
+                RecordDiff(fields: fields).wireOptions, .shown("dateformats", layout.dateFormats),
             ]),
             body: .json
         )
     }
 }
 
-extension RecordChange {
+extension RecordDiff {
     /// `fieldData`, with the rows to delete in it, and `portalData`.
     var wireOptions: [WireOption] {
         let deleted: [WireValue] = rows.compactMap { row in

@@ -44,12 +44,12 @@ extension DataAPI {
 
 extension DataAPI.Draft {
     /// The record as it was read, and the changes of the draft.
-    func change(_ encoder: FMEncoder) throws -> (base: RecordImage, change: RecordChange) {
+    func change(_ encoder: FMEncoder) throws -> (base: RecordImage, change: RecordDiff) {
         let base = try RecordImage(of: self.base, encoder)
         let mine = try RecordImage(fields: fields, portals: portals, modId: base.modId, info: nil, encoder)
         // Fields without a type are written only if they are there, as everywhere.
         let keepsAbsent = R.self == FieldData.self
-        return (base, try RecordChange(from: base, to: mine, keepsAbsent: keepsAbsent))
+        return (base, try RecordDiff(from: base, to: mine, keepsAbsent: keepsAbsent))
     }
 }
 

@@ -101,7 +101,7 @@ private struct SaveSteps<R: RecordFields> {
         case .send(let change, let modId): try send(change, modId: modId)
         case .wait(let pause):
             follow(PausePublisher(pause: pause, time: layout.server.time)) { _ in subscription.memory.machine.waited() }
-        case .publish(let ending): try publish(ending)
+        case .publish(let success): try publish(success)
         case .fail(let failure): throw error(failure)
         }
     }
@@ -114,7 +114,7 @@ private struct SaveSteps<R: RecordFields> {
         }
         let base = try image(of: draft.base)
         let fields = given.changes(from: base.fields, keepsAbsent: true)
-        return subscription.memory.machine.began(base: base, change: RecordChange(fields: fields))
+        return subscription.memory.machine.began(base: base, change: RecordDiff(fields: fields))
     }
 
     private func image(of record: Record) throws -> RecordImage {
@@ -174,7 +174,7 @@ private struct SaveSteps<R: RecordFields> {
         }
     }
 
-    private func send(_ change: RecordChange, modId: Int) throws {
+    private func send(_ change: RecordDiff, modId: Int) throws {
         let (place, script) = (layout.layout, save.script)
         let recordId = try save.recordId.recordId()
         // The fields of an upsert were named one by one, or have been compared with the layout before.
@@ -194,7 +194,7 @@ private struct SaveSteps<R: RecordFields> {
                 subscription.memory.writeError = error
                 let time = layout.server.time
                 return subscription.memory.machine.refused(
-                    SaveStateMachine.Refusal(error, runsScript: script?.runsScripts == true),
+                    SaveStateMachine.WriteFailure(error, runsScript: script?.runsScripts == true),
                     jitter: layout.server.random(),
                     now: time.now(),
                     deadline: layout.layout.database.calls.clock?.deadline(from: time.now())
@@ -225,39 +225,39 @@ private struct SaveSteps<R: RecordFields> {
         }
     }
 
-    private func publish(_ ending: SaveStateMachine.Ending) throws {
+    private func publish(_ success: SaveStateMachine.Success) throws {
         guard let draft = subscription.memory.draft else { throw FMRest.APIError.unansweredSave }
         var record: Record
-        switch ending.values {
+        switch success.values {
         case .base: record = draft.base
         case .read: record = subscription.memory.lastRead ?? draft.base
         case .wanted, .unconfirmed:
             record = draft.base
             record.fieldData = draft.fields
             record.portalData = draft.portals ?? draft.base.portalData
-            if ending.values == .wanted, let modId = ending.modId { record.modId = modId }
+            if success.values == .wanted, let modId = success.modId { record.modId = modId }
         }
         var result = DataAPI.WriteResult(
-            ending.outcome == .written ? .updated : .unchanged,
+            success.outcome == .written ? .updated : .unchanged,
             recordId: record.recordId,
             // Others may have changed the record between the write and the read: the modId that was read last counts.
-            modId: ending.values == .read ? record.modId : ending.modId ?? record.modId
+            modId: success.values == .read ? record.modId : success.modId ?? record.modId
         )
-        if ending.outcome == .written, let answer = subscription.memory.answer {
+        if success.outcome == .written, let answer = subscription.memory.answer {
             result.messages = answer.messages
             result.scriptResponse = answer.scriptResponse
             result.newPortalRecordInfo = answer.newPortalRecordInfo
         }
         var saved = DataAPI.Saved<R>(record: record, result: result)
-        saved.sentFields = ending.sent.fieldNames
-        saved.sentPortals = ending.sent.portalNames
+        saved.sentFields = success.sent.fieldNames
+        saved.sentPortals = success.sent.portalNames
         saved.settledConflicts = subscription.memory.machine.settled
-        if ending.values == .unconfirmed { saved.refreshFailure = subscription.memory.readError }
+        if success.values == .unconfirmed { saved.refreshFailure = subscription.memory.readError }
         subscription.succeed(with: saved)
     }
 }
 
-extension SaveStateMachine.Refusal {
+extension SaveStateMachine.WriteFailure {
     /// - Parameter runsScript: whether a script runs with the write, which may close the window (112) after it.
     init(_ error: FMRest.APIError, runsScript: Bool) {
         switch error.fileMakerCode {
@@ -280,4 +280,19 @@ extension FMRest.APIError {
 extension DataAPI.PortalRequest {
     /// How many rows a server sends of a portal without a limit.
     fileprivate static var defaultLimit: Int { 50 }
+}
+
+/// Publishes one empty value after a pause that starts with the demand, then finishes.
+struct PausePublisher: ColdPublisher {
+    typealias Output = Void
+    typealias Failure = FMRest.APIError
+
+    let pause: TimeAmount
+    let time: SessionTime
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let alarm = AnyCancellable(time.schedule(time.now() + pause) { subscription.succeed(with: ()) })
+        // The pause has ended already, or the subscription was cancelled meanwhile.
+        if !subscription.proceed(with: alarm) { alarm.cancel() }
+    }
 }

@@ -17,19 +17,19 @@ struct SaveStateMachine {
         case read
         /// Make the change anew on the record that was read last, for ``began(base:change:)``.
         case edit
-        case send(RecordChange, modId: Int)
+        case send(RecordDiff, modId: Int)
         case wait(TimeAmount)
-        case publish(Ending)
+        case publish(Success)
         case fail(Failure)
     }
 
-    struct Ending: Equatable {
+    struct Success: Equatable {
         let outcome: Outcome
         let values: Values
         /// The record's modId, where the values do not hold it.
         var modId: Int?
         /// What was written.
-        var sent = RecordChange()
+        var sent = RecordDiff()
 
         enum Outcome: Equatable {
             case nothingDiffered, written, alreadyThere, gaveUp
@@ -58,7 +58,7 @@ struct SaveStateMachine {
     }
 
     /// Why a write failed.
-    enum Refusal: Equatable {
+    enum WriteFailure: Equatable {
         case modIdMismatch, passing, recordMissing, unknownOutcome, other
     }
 
@@ -89,16 +89,16 @@ struct SaveStateMachine {
         case waitingToReadBase
         /// The record is read after a refused write.
         case comparing
-        case refreshing(Ending)
+        case refreshing(Success)
         case over
     }
 
     private let settings: Settings
     private var state = State.idle
     private var base = RecordImage(modId: 0)
-    private var change = RecordChange()
+    private var change = RecordDiff()
     /// Why the write before the current read was refused.
-    private var refusal = Refusal.other
+    private var writeFailure = WriteFailure.other
     private var rounds = 0
     private var unknownOutcomes = 0
     /// Whether the record has other changes than the wanted ones.
@@ -124,10 +124,10 @@ struct SaveStateMachine {
     }
 
     /// Starts saving this change. Called again after each ``Action/edit``.
-    mutating func began(base: RecordImage, change: RecordChange) -> Action {
+    mutating func began(base: RecordImage, change: RecordDiff) -> Action {
         self.base = base
         self.change = change
-        if change.isEmpty { return publish(Ending(outcome: .nothingDiffered, values: .base)) }
+        if change.isEmpty { return publish(Success(outcome: .nothingDiffered, values: .base)) }
         return send()
     }
 
@@ -139,11 +139,11 @@ struct SaveStateMachine {
     // MARK: Answers to a write
 
     mutating func sent(modId: Int) -> Action {
-        let ending = Ending(outcome: .written, values: .wanted, modId: modId, sent: change)
+        let success = Success(outcome: .written, values: .wanted, modId: modId, sent: change)
         guard settings.refreshes || settings.runsScripts || hasMerged || !change.rows.isEmpty else {
-            return publish(ending)
+            return publish(success)
         }
-        state = .refreshing(ending)
+        state = .refreshing(success)
         return .read
     }
 
@@ -151,20 +151,20 @@ struct SaveStateMachine {
     ///   - jitter: a random number from `0..<1`.
     ///   - deadline: when the whole call has to be over; `nil` for no limit.
     mutating func refused(
-        _ refusal: Refusal,
+        _ writeFailure: WriteFailure,
         jitter: Double,
         now: NIODeadline,
         deadline: NIODeadline? = nil
     ) -> Action {
-        self.refusal = refusal
-        switch refusal {
+        self.writeFailure = writeFailure
+        switch writeFailure {
         case .passing:
             guard let pause = pause(jitter: jitter, now: now, deadline: deadline) else { return fail(.asSent) }
             state = .waitingToSend
             return .wait(pause)
         case .modIdMismatch, .recordMissing:
             guard rounds < Self.maximumRounds else {
-                return fail(refusal == .recordMissing ? .asSent : .conflict(conflict))
+                return fail(writeFailure == .recordMissing ? .asSent : .conflict(conflict))
             }
             rounds += 1
             return rounds == 1 ? compare() : compare(after: roundPause.next(jitter: jitter))
@@ -227,9 +227,9 @@ struct SaveStateMachine {
 
     mutating func readFailed(isMissing: Bool) -> Action {
         switch state {
-        case .refreshing(let ending):
+        case .refreshing(let success):
             return publish(
-                Ending(outcome: ending.outcome, values: .unconfirmed, modId: ending.modId, sent: ending.sent)
+                Success(outcome: success.outcome, values: .unconfirmed, modId: success.modId, sent: success.sent)
             )
         case .comparing where isMissing:
             return fail(.conflict(DataAPI.SaveConflict(.deletedByOther, recordId: settings.recordId)))
@@ -245,8 +245,8 @@ struct SaveStateMachine {
         switch state {
         case .readingBase:
             return .edit
-        case .refreshing(let ending):
-            return publish(Ending(outcome: ending.outcome, values: .read, modId: ending.modId, sent: ending.sent))
+        case .refreshing(let success):
+            return publish(Success(outcome: success.outcome, values: .read, modId: success.modId, sent: success.sent))
         default:
             break
         }
@@ -254,7 +254,7 @@ struct SaveStateMachine {
         let merge = ThreeWayMerge(base: base, change: change, theirs: theirs)
         conflict = conflict(in: merge)
         // 101, although record and rows are there unchanged: something else is missing, so report the server's error.
-        if refusal == .recordMissing, merge.isUndisturbed, merge.change == change { return fail(.asSent) }
+        if writeFailure == .recordMissing, merge.isUndisturbed, merge.change == change { return fail(.asSent) }
         return settings.isMadeAnew ? .edit : goOn(after: merge)
     }
 
@@ -262,10 +262,10 @@ struct SaveStateMachine {
     private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Action? {
         switch WriteVerdict.ofChange(change, on: base, found: theirs) {
         case .carriedOut:
-            return publish(Ending(outcome: .written, values: .read, modId: theirs.modId, sent: change))
+            return publish(Success(outcome: .written, values: .read, modId: theirs.modId, sent: change))
         case .notCarriedOut:
             // A later attempt was refused, so the three versions are merged instead.
-            guard refusal == .unknownOutcome else { return nil }
+            guard writeFailure == .unknownOutcome else { return nil }
             return change.isGuarded || !change.addsRows ? send() : fail(.asSent)
         case .undecided, .notSeen:
             // Changing a number twice, or adding a row twice, is worse than failing with a conflict.
@@ -282,14 +282,14 @@ struct SaveStateMachine {
                 return fail(.conflict(conflict))
             case .theirs where hasWishes:
                 settled += merge.contested.map(\.conflict)
-                return publish(Ending(outcome: .gaveUp, values: .read))
+                return publish(Success(outcome: .gaveUp, values: .read))
             default:
                 hasMerged = true
             }
         }
         guard let rest = merge.settled(by: settings.policy) else { return fail(.conflict(conflict)) }
         settled += merge.contested.map(\.conflict)
-        if rest.isEmpty { return publish(Ending(outcome: settled.isEmpty ? .alreadyThere : .gaveUp, values: .read)) }
+        if rest.isEmpty { return publish(Success(outcome: settled.isEmpty ? .alreadyThere : .gaveUp, values: .read)) }
         base = merge.base
         change = rest
         return send()
@@ -306,9 +306,9 @@ struct SaveStateMachine {
 
     // MARK: The end
 
-    private mutating func publish(_ ending: Ending) -> Action {
+    private mutating func publish(_ success: Success) -> Action {
         state = .over
-        return .publish(ending)
+        return .publish(success)
     }
 
     private mutating func fail(_ failure: Failure) -> Action {

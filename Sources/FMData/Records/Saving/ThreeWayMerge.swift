@@ -6,7 +6,7 @@
 /// that both sides changed to different values, and rows that one side changed and the other deleted.
 struct ThreeWayMerge: Equatable {
     /// The part of the change that can be sent in any case, against their version.
-    private(set) var change = RecordChange()
+    private(set) var change = RecordDiff()
     /// Their version, plus rows of mine that their answer does not show.
     private(set) var base: RecordImage
     /// The fields that they changed to another value than I want: of the record, and of the rows that I changed.
@@ -36,7 +36,7 @@ struct ThreeWayMerge: Equatable {
         }
     }
 
-    init(base: RecordImage, change: RecordChange, theirs: RecordImage) {
+    init(base: RecordImage, change: RecordDiff, theirs: RecordImage) {
         self.base = theirs
         let own = compare(base.fields, change.fields, theirs.fields, in: nil)
         self.change.fields = own
@@ -166,7 +166,7 @@ extension WireValue {
 
 extension ThreeWayMerge {
     /// What is left to send when a policy settles the conflicts; `nil` when it does not settle all of them.
-    func settled(by policy: DataAPI.ConflictPolicy) -> RecordChange? {
+    func settled(by policy: DataAPI.ConflictPolicy) -> RecordDiff? {
         var change = change
         for difference in contested {
             let value: WireValue
@@ -201,7 +201,7 @@ extension DataAPI.ConflictPolicy {
     }
 }
 
-extension RecordChange {
+extension RecordDiff {
     fileprivate mutating func write(
         _ value: WireValue,
         to difference: ThreeWayMerge.Difference,

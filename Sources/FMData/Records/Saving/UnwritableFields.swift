@@ -3,7 +3,7 @@ import OpenCombine
 extension DataAPI.Layout.LayoutMetaData {
     /// The fields of a change that no write can change: calculations, summaries, containers (which are uploaded or
     /// cleared), and globals, which belong to a session and not to a record.
-    func unwritableFields(in change: RecordChange) -> [String] {
+    func unwritableFields(in change: RecordDiff) -> [String] {
         var names = change.fields.members.filter { Self.isUnwritable($0, among: fieldMetaData) }.map(\.name)
         for row in change.rows {
             let fields: FieldSet
@@ -36,7 +36,7 @@ extension DataAPI.TypedLayout {
     ///   - isGivenByField: whether the fields were named one by one, whatever the type is.
     ///   - call: receives the fields that cannot be written. It is called once for each subscription.
     func knowingUnwritableFields<Value>(
-        in change: RecordChange,
+        in change: RecordDiff,
         isGivenByField: Bool,
         _ call: @escaping ([String]) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -62,5 +62,20 @@ extension FMRest.APIError {
         )
         error.fields = fields
         return error
+    }
+}
+
+extension DataAPI.TypedLayout {
+    /// Makes a call that writes whole records, once the fields to send are known: at once when the type lists its
+    /// read-only fields, when its fields are named one by one, or when the layout was described in the last minute;
+    /// otherwise after a request for the layout's description.
+    ///
+    /// - Parameter call: receives the selection of fields. It is called once for each subscription.
+    func knowingWholeRecord<Value>(
+        _ call: @escaping (WholeRecord) -> AnyPublisher<Value, FMRest.APIError>
+    ) -> AnyPublisher<Value, FMRest.APIError> {
+        if R.self == FieldData.self { return call(.givenByField) }
+        if let readOnly = R.readOnlyFields { return call(WholeRecord(readOnly: readOnly.map(\.stringValue))) }
+        return layout.described(call: { call(WholeRecord(in: $0)) })
     }
 }

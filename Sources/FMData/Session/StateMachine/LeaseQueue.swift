@@ -23,13 +23,13 @@ struct LeaseQueue {
         case call
     }
 
-    private struct Place {
+    private struct Slot {
         let entry: Entry
         var isTaken = true
     }
 
     /// Sorted by id, since ids are given in order of arrival.
-    private var places = CircularBuffer<Place>()
+    private var places = CircularBuffer<Slot>()
     private(set) var count = 0
     /// The number of waiting requests for a session of their own.
     private(set) var pinnedCount = 0
@@ -43,7 +43,7 @@ struct LeaseQueue {
     var first: Entry? { places.first?.entry }
 
     mutating func append(_ entry: Entry) {
-        places.append(Place(entry: entry))
+        places.append(Slot(entry: entry))
         countIn(entry, 1)
         earliestDeadline = min(earliestDeadline ?? entry.deadline, entry.deadline)
     }
@@ -108,7 +108,7 @@ struct LeaseQueue {
         if entry.purpose == .pinned { pinnedCount += difference }
     }
 
-    private func index(of id: LeaseID) -> CircularBuffer<Place>.Index? {
+    private func index(of id: LeaseID) -> CircularBuffer<Slot>.Index? {
         var low = 0
         var high = places.count
         while low < high {

@@ -10,12 +10,12 @@ final class ExchangeRecord: Sendable {
         let code: FMRest.APIError.Code
     }
 
-    private struct Facts {
+    private struct LastResults {
         var lastAnswer: NIODeadline?
         var lastFailure: Failure?
     }
 
-    private let facts = NIOLockedValueBox(Facts())
+    private let facts = NIOLockedValueBox(LastResults())
     /// The turns of the server's probes.
     let turns = ProbeTurns()
 

@@ -111,7 +111,7 @@ import Testing
         expectNoDifference(batch.receive(.edit(7), .edit(7), .edit(8)), [.write(0)])
         expectNoDifference(batch.trouble(0, .passing), [.write(2)])
         expectNoDifference(batch.ring(), [])
-        let edited = BatchStateMachine.Answer.edited(recordId: nil, modId: 1)
+        let edited = BatchStateMachine.CallResult.edited(recordId: nil, modId: 1)
         expectNoDifference(batch.answer(2, edited), [.write(0), .publish(2, .edited(recordId: nil, modId: 1))])
         expectNoDifference(batch.answer(0, edited), [.write(1), .publish(0, .edited(recordId: nil, modId: 1))])
     }
@@ -244,7 +244,7 @@ import Testing
         _ = batch.receive(.createWithKey, .createWithKey)
         _ = batch.trouble(0, .answerLost)
         expectNoDifference(batch.foundNothing(0), [.unknown(0, .outOfTime)])
-        var last: [BatchMachineFixture.Step] = []
+        var last: [BatchMachineFixture.Action] = []
         for _ in 0..<20 {
             last = batch.trouble(1, .passing)
             if batch.alarm == nil { break }

@@ -7,7 +7,7 @@ import OpenCombine
 /// except for the rows that it asks for and the alarm, which are kept apart.
 struct BatchMachineFixture {
     typealias Machine = BatchStateMachine
-    typealias Step = Machine.Step
+    typealias Action = Machine.Action
 
     var machine: Machine
     var jitter = 1.0
@@ -28,8 +28,8 @@ struct BatchMachineFixture {
     }
 
     /// Takes all steps that are due.
-    mutating func steps() -> [Step] {
-        var steps: [Step] = []
+    mutating func steps() -> [Action] {
+        var steps: [Action] = []
         while true {
             let step = machine.next()
             switch step {
@@ -41,13 +41,13 @@ struct BatchMachineFixture {
         }
     }
 
-    mutating func request(_ demand: Subscribers.Demand) -> [Step] {
+    mutating func request(_ demand: Subscribers.Demand) -> [Action] {
         machine.requested(demand)
         return steps()
     }
 
     /// Lets rows arrive, numbered from 0.
-    mutating func receive(_ tasks: Machine.Task...) -> [Step] {
+    mutating func receive(_ tasks: Machine.RowTask...) -> [Action] {
         for task in tasks {
             machine.received(nextIndex, task)
             nextIndex += 1
@@ -55,25 +55,25 @@ struct BatchMachineFixture {
         return steps()
     }
 
-    mutating func inputEnds(hasFailed: Bool = false) -> [Step] {
+    mutating func inputEnds(hasFailed: Bool = false) -> [Action] {
         machine.upstreamEnded(hasFailed: hasFailed)
         return steps()
     }
 
     /// Reports that the attempts of these rows are in the journal.
-    mutating func noted(_ indexes: Int...) -> [Step] {
+    mutating func noted(_ indexes: Int...) -> [Action] {
         for index in indexes { machine.noted(index) }
         return steps()
     }
 
-    mutating func answer(_ index: Int, _ answer: Machine.Answer) -> [Step] {
+    mutating func answer(_ index: Int, _ answer: Machine.CallResult) -> [Action] {
         machine.answered(index, answer, jitter: jitter, now: now)
         return steps()
     }
 
-    mutating func trouble(_ index: Int, _ trouble: BatchTrouble) -> [Step] { answer(index, .trouble(trouble)) }
+    mutating func trouble(_ index: Int, _ trouble: BatchTrouble) -> [Action] { answer(index, .trouble(trouble)) }
 
-    mutating func created(_ index: Int) -> [Step] { answer(index, .created(recordId: 100 + index, modId: 0)) }
+    mutating func created(_ index: Int) -> [Action] { answer(index, .created(recordId: 100 + index, modId: 0)) }
 
     /// Answers a lookup with one record.
     mutating func found(
@@ -81,14 +81,14 @@ struct BatchMachineFixture {
         _ verdict: WriteVerdict = .carriedOut,
         recordId: Int = 7,
         modId: Int
-    ) -> [Step] {
+    ) -> [Action] {
         answer(index, .found(.one(recordId, modId: modId, verdict)))
     }
 
-    mutating func foundNothing(_ index: Int) -> [Step] { answer(index, .found(.nothing)) }
+    mutating func foundNothing(_ index: Int) -> [Action] { answer(index, .found(.nothing)) }
 
     /// Advances the clock to the alarm and fires it.
-    mutating func ring() -> [Step] {
+    mutating func ring() -> [Action] {
         guard let alarm else { return [] }
         now = alarm
         self.alarm = nil
@@ -100,7 +100,7 @@ struct BatchMachineFixture {
     var untilAlarm: TimeAmount? { alarm.map { $0 - now } }
 }
 
-extension BatchStateMachine.Task {
+extension BatchStateMachine.RowTask {
     static let create = Self(kind: .create(hasKey: false))
     static let createWithKey = Self(kind: .create(hasKey: true))
 
@@ -124,7 +124,7 @@ extension BatchStateMachine.Task {
     }
 }
 
-extension BatchStateMachine.Finding {
+extension BatchStateMachine.LookupResult {
     static func one(_ recordId: Int = 7, modId: Int, _ verdict: WriteVerdict = .carriedOut) -> Self {
         Self(verdict: verdict, record: WrittenVersion(recordId: recordId, modId: modId))
     }
@@ -132,7 +132,7 @@ extension BatchStateMachine.Finding {
     static let several = Self(verdict: .undecided(.severalRecords), isAmbiguous: true)
 }
 
-extension BatchStateMachine.Step {
+extension BatchStateMachine.Action {
     static func write(_ index: Int, over recordId: Int? = nil, modId: Int = 0) -> Self {
         .start(index, .write(over: recordId.map { WrittenVersion(recordId: $0, modId: modId) }))
     }

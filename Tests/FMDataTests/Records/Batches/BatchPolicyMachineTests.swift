@@ -13,7 +13,7 @@ import Testing
         expectNoDifference(batch.trouble(0, .passing), [.write(1)])
         expectNoDifference(batch.created(1), [.made(1)])
         var pauses: [TimeAmount] = []
-        var last: [BatchMachineFixture.Step] = []
+        var last: [BatchMachineFixture.Action] = []
         while let pause = batch.untilAlarm, pauses.count < 20 {
             pauses.append(pause)
             expectNoDifference(batch.ring(), [.write(0)])

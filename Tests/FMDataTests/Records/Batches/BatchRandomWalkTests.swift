@@ -32,7 +32,7 @@ private struct BatchModel {
     /// How many times each row has changed something on the server.
     private var effects: [Int: Int] = [:]
 
-    private var tasks: [Machine.Task] = []
+    private var tasks: [Machine.RowTask] = []
     private var running: [Int: Machine.Work] = [:]
     private var outcomes: [Int: Machine.Outcome] = [:]
     private var published: [Int] = []
@@ -42,7 +42,7 @@ private struct BatchModel {
     private var asked = 0
     private var inputHasEnded = false
     private var end: Machine.End?
-    private var stopper: Machine.Stopper?
+    private var stopper: Machine.StopCause?
 
     init(seed: UInt64) {
         self.seed = seed
@@ -112,7 +112,7 @@ private struct BatchModel {
         guard asked > 0, !inputHasEnded else { return }
         asked -= 1
         let id = Int.random(in: 1...5, using: &random)
-        let task: Machine.Task =
+        let task: Machine.RowTask =
             switch Int.random(in: 0..<8, using: &random) {
             case 0: .create
             case 1...2: .createWithKey
@@ -120,7 +120,7 @@ private struct BatchModel {
             case 4: .edit(id)
             case 5: .delete(id)
             case 6: .upsert("\(id)")
-            default: Machine.Task(kind: .unusable)
+            default: Machine.RowTask(kind: .unusable)
             }
         machine.received(tasks.count, task)
         tasks.append(task)
@@ -143,7 +143,7 @@ private struct BatchModel {
 
     private mutating func answer(_ index: Int) {
         guard let work = running.removeValue(forKey: index) else { return }
-        let answer: Machine.Answer
+        let answer: Machine.CallResult
         switch Int.random(in: 0..<20, using: &random) {
         case 0..<2: answer = .trouble(.passing)
         case 2: answer = .trouble(.busy)
@@ -162,7 +162,7 @@ private struct BatchModel {
 
     // MARK: The server
 
-    private mutating func execute(_ index: Int, _ work: Machine.Work) -> Machine.Answer {
+    private mutating func execute(_ index: Int, _ work: Machine.Work) -> Machine.CallResult {
         let task = tasks[index]
         switch (task.kind, work) {
         case (.create, .lookUp):
@@ -198,7 +198,7 @@ private struct BatchModel {
 
     private var lastWriter: [Int: Int] = [:]
 
-    private mutating func make(_ index: Int, key: Int) -> Machine.Answer {
+    private mutating func make(_ index: Int, key: Int) -> Machine.CallResult {
         nextRecordId += 1
         recordsByKey[key] = nextRecordId
         modIds[nextRecordId] = 0
@@ -207,7 +207,7 @@ private struct BatchModel {
         return .created(recordId: nextRecordId, modId: 0)
     }
 
-    private mutating func edit(_ index: Int, _ id: Int, base: Int?) -> Machine.Answer {
+    private mutating func edit(_ index: Int, _ id: Int, base: Int?) -> Machine.CallResult {
         guard let modId = modIds[id] else { return .trouble(.recordMissing) }
         guard base == nil || base == modId else { return .trouble(.modIdMismatch) }
         modIds[id] = modId + 1
@@ -260,7 +260,7 @@ private struct BatchModel {
     }
 }
 
-extension BatchStateMachine.Task {
+extension BatchStateMachine.RowTask {
     fileprivate var recordId: Int? { if case .record(let id) = serialKey { id } else { nil } }
     fileprivate var number: Int? { if case .key(let key) = serialKey { Int(key) } else { nil } }
 }

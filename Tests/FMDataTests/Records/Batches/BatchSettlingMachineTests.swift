@@ -78,7 +78,7 @@ import Testing
         _ = batch.receive(.createWithKey)
         _ = batch.trouble(0, .answerLost)
         var views = 1
-        var last: [BatchMachineFixture.Step] = []
+        var last: [BatchMachineFixture.Action] = []
         repeat {
             last = batch.trouble(0, .passing)
             if batch.alarm == nil { break }
@@ -177,7 +177,7 @@ import Testing
         var batch = BatchMachineFixture()
         _ = batch.receive(.edit(7, base: 3))
         _ = batch.trouble(0, .answerLost)
-        let gone = BatchStateMachine.Finding(verdict: .undecided(.gone))
+        let gone = BatchStateMachine.LookupResult(verdict: .undecided(.gone))
         expectNoDifference(batch.answer(0, .found(gone)), [.unknown(0, .gone)])
     }
 
@@ -288,8 +288,8 @@ import Testing
 
     @Test func anUpsertTakesNoRecordThatHasItsKeyInAnotherWay() {
         var batch = BatchMachineFixture { $0.concurrency = 8 }
-        func found(_ others: OtherMatches, _ verdict: WriteVerdict = .notSeen) -> BatchStateMachine.Answer {
-            var finding = BatchStateMachine.Finding(verdict: verdict)
+        func found(_ others: OtherMatches, _ verdict: WriteVerdict = .notSeen) -> BatchStateMachine.CallResult {
+            var finding = BatchStateMachine.LookupResult(verdict: verdict)
             finding.others = others
             return .found(finding)
         }
@@ -342,7 +342,7 @@ import Testing
 
     @Test func aRowOfWhichItIsKnownThatNobodyCanTellIsNotLookedUp() {
         var batch = BatchMachineFixture()
-        var task = BatchStateMachine.Task.createWithKey.perhapsDone
+        var task = BatchStateMachine.RowTask.createWithKey.perhapsDone
         task.attempt?.doubt = .otherKeyField
         expectNoDifference(batch.receive(task), [.unknown(0, .otherKeyField)])
     }

@@ -10,7 +10,7 @@ import Testing
 /// the disk and of the calls under way, and again at every step of the run that resumes it. No row is written twice,
 /// lost or reported wrongly.
 @Suite struct JournalCrashTests {
-    private static let batches: [(name: String, tasks: [BatchStateMachine.Task])] = [
+    private static let batches: [(name: String, tasks: [BatchStateMachine.RowTask])] = [
         ("creates", [.createWithKey, .createWithKey, .createWithKey]),
         ("edits", [.edit(1, base: 0), .edit(2, base: 0), .edit(1, base: 1)]),
         ("deletes", [.delete(1), .delete(2), .delete(3)]),
@@ -129,7 +129,7 @@ private struct JournalledWorld {
 
     private static let header = JournalHeader(salt: [], origin: "o", database: "d", layout: "l")
 
-    let tasks: [Machine.Task]
+    let tasks: [Machine.RowTask]
     /// The writes of each process whose answers are lost, counted from 0.
     var losses: Set<Int> = []
     /// The rows whose writes the server refuses temporarily.
@@ -164,7 +164,7 @@ private struct JournalledWorld {
     /// The rows that have written each record, in order.
     private var writers: [Int: [Int]] = [:]
 
-    init(_ tasks: [Machine.Task]) {
+    init(_ tasks: [Machine.RowTask]) {
         self.tasks = tasks
     }
 
@@ -253,7 +253,7 @@ private struct JournalledWorld {
             } else if !running.isEmpty {
                 count += 1
                 let call = running.removeFirst()
-                var answer: Machine.Answer
+                var answer: Machine.CallResult
                 if case .write = call.work {
                     if case .server(writeCount) = stop {
                         answer = .trouble(.hopeless)
@@ -382,7 +382,7 @@ private struct JournalledWorld {
 
     private var made: [String: Int] = [:]
 
-    private mutating func execute(_ call: Call) -> Machine.Answer {
+    private mutating func execute(_ call: Call) -> Machine.CallResult {
         let task = tasks[call.row]
         switch (task.kind, call.work) {
         case (.create(let hasKey), .write):
@@ -424,7 +424,7 @@ private struct JournalledWorld {
         }
     }
 
-    private mutating func make(_ row: Int, key: String?) -> Machine.Answer {
+    private mutating func make(_ row: Int, key: String?) -> Machine.CallResult {
         nextRecordId += 1
         versions[nextRecordId] = 0
         lastWriter[nextRecordId] = row
@@ -437,7 +437,7 @@ private struct JournalledWorld {
         return .created(recordId: nextRecordId, modId: 0)
     }
 
-    private mutating func edit(_ row: Int, _ id: Int, base: Int?) -> Machine.Answer {
+    private mutating func edit(_ row: Int, _ id: Int, base: Int?) -> Machine.CallResult {
         guard let modId = versions[id] else { return .trouble(.recordMissing) }
         guard base == nil || base == modId else { return .trouble(.modIdMismatch) }
         versions[id] = modId + 1
@@ -448,7 +448,7 @@ private struct JournalledWorld {
     }
 }
 
-extension BatchStateMachine.Task {
+extension BatchStateMachine.RowTask {
     fileprivate var recordId: Int { if case .record(let id) = serialKey { id } else { 0 } }
     fileprivate var key: String { if case .key(let key) = serialKey { key } else { "" } }
 }

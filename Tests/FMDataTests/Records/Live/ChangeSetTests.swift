@@ -103,7 +103,7 @@ import Testing
         let first = Self.state([Self.record(1)]).state
         let second = Self.state([Self.record(1)], after: first)
         #expect(!second.isNews)
-        expectNoDifference(second.state.version, first.version)
+        expectNoDifference(second.state.changeCount, first.changeCount)
     }
 
     @Test func insertedUpdatedRemovedAndMoved() {
@@ -141,7 +141,7 @@ import Testing
         let first = Self.state([Self.record(1, 5), Self.record(2)]).state
         let second = Self.state([Self.record(1, 4), Self.record(2)], after: first)
         #expect(second.isNews)
-        expectNoDifference(second.state.epoch, first.epoch + 1)
+        expectNoDifference(second.state.replacementCount, first.replacementCount + 1)
     }
 
     @Test func aCommitOfNothingIsAChangeUnlessItIsNotWanted() {

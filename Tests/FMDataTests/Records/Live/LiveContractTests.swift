@@ -134,7 +134,7 @@ import Testing
             var before = LiveState<LiveTable.Fields>()
             return { state in
                 defer { before = state }
-                let changes = state.sharedChanges.since(before.edition) {
+                let changes = state.sharedChanges.since(before.updateCount) {
                     workedOut.withLockedValue { $0 += 1 }
                     return state.changes(since: before)
                 }
@@ -299,7 +299,7 @@ import Testing
             )
             let poller = LivePoller(poll, DataAPI.LiveOptions(), of: layout.layout)
             @Sendable func subscribe(_ values: TrackingSubscriber<Int, FMRest.APIError>) {
-                LiveValues(poller: { poller }) { { (state: LiveState<LiveTable.Fields>) in [state.version] } }
+                LiveValues(poller: { poller }) { { (state: LiveState<LiveTable.Fields>) in [state.changeCount] } }
                     .asLongAsItHolds()
                     .subscribe(values)
             }

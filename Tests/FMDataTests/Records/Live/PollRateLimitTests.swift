@@ -12,7 +12,7 @@ import Testing
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
     @Test func tenAtOnceAndThenOneASecondTheLongestWaitingFirst() {
-        var budget = PollRateLimit(now: start)
+        var budget = PollTokenQueue(now: start)
         for id in 1...10 { expectNoDifference(budget.ask(id, start), [id]) }
         for id in 11...13 { expectNoDifference(budget.ask(id, start), []) }
         budget.giveUp(12)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func whatIsNotUsedIsKeptUpToTen() {
-        var budget = PollRateLimit(now: start)
+        var budget = PollTokenQueue(now: start)
         for id in 1...10 { _ = budget.ask(id, start) }
         let later = start + .hours(1)
         for id in 11...20 { expectNoDifference(budget.ask(id, later), [id]) }
@@ -36,7 +36,7 @@ import Testing
 
     @Test func theLimitIsTheServersAndWhatIsNoneCountsAsOne() {
         func grants(_ limit: DataAPI.PollRateLimit, after passed: TimeAmount) -> (atOnce: Int, later: Int) {
-            var budget = PollRateLimit(limit, now: start)
+            var budget = PollTokenQueue(limit, now: start)
             let atOnce = (1...100).flatMap { budget.ask($0, start) }.count
             return (atOnce, budget.granted(start + passed).count)
         }
@@ -50,7 +50,7 @@ import Testing
         }
         let most = grants(.init(perMinute: .max, burst: .max), after: .hours(24 * 365))
         expectNoDifference([most.atOnce, most.later], [100, 0])
-        var budget = PollRateLimit(.init(perMinute: .max, burst: 1), now: start)
+        var budget = PollTokenQueue(.init(perMinute: .max, burst: 1), now: start)
         for id in 1...2 { _ = budget.ask(id, start) }
         expectNoDifference(budget.next.map { $0 - start < .milliseconds(1) }, true)
     }
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func aClockThatIsSetBackBringsNothingAndHoldsNobodyForEver() {
-        var budget = PollRateLimit(now: start)
+        var budget = PollTokenQueue(now: start)
         for id in 1...10 { _ = budget.ask(id, start) }
         let earlier = start - .hours(1)
         expectNoDifference(budget.ask(11, earlier), [])

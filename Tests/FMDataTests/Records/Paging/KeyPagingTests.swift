@@ -230,7 +230,7 @@ import Testing
         let page = PageAnswer(ids: Array(1...10), keys: [.text("0010")], foundCount: 50)
         _ = try strategy.received(page, to: strategy.question(size: 10))
         expectNoDifference(
-            strategy.question(size: 10).part,
+            strategy.question(size: 10).selection,
             .sorted(from: Self.number(10), through: Self.number(50))
         )
     }

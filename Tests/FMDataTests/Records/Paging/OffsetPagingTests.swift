@@ -146,7 +146,7 @@ import Testing
             through: table,
             size: 10,
             answer: { _, _ in
-                table.answer(to: PageQuestion(part: .records(offset: 1), limit: 11))
+                table.answer(to: PageQuestion(selection: .records(offset: 1), limit: 11))
             }
         )
         expectNoDifference(run.failure, .placeLost)

@@ -66,7 +66,7 @@ struct PagedTable {
                 foundCount: counts ? (part.isEmpty ? 0 : found.count) : nil
             )
         }
-        switch question.part {
+        switch question.selection {
         case .records(let offset): return answer(foundSet, from: offset)
         case .byKey(let offset): return answer(byKey, from: offset)
         case .keys(let offset): return answer(foundSet, from: offset) { $0 }
@@ -87,7 +87,7 @@ struct PagedTable {
 
 /// The questions, results and failure of one run of a paging strategy.
 struct PagedRun {
-    var questions: [PageQuestion.Part] = []
+    var questions: [PageQuestion.Selection] = []
     var ids: [Int] = []
     var drift: [DataAPI.PageDrift] = []
     var failure: PagingFailure?
@@ -110,7 +110,7 @@ struct PagedRun {
         // A strategy that never ends fails the test instead of running forever.
         for number in 0..<5_000 {
             let question = strategy.question(size: size(number))
-            questions.append(question.part)
+            questions.append(question.selection)
             change(&table, number)
             let answer = answer(table.answer(to: question), number)
             do throws(PagingFailure) {

@@ -241,7 +241,7 @@ import Testing
                         let answer = PageAnswer(ids: Array(1...10), foundCount: end == "finish" ? 10 : 20)
                         let page = Just(Page(items: answer.ids, answer: answer))
                             .setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
-                        let isFirst = question.part == .records(offset: 1)
+                        let isFirst = question.selection == .records(offset: 1)
                         return isFirst || end != "fail"
                             ? page : Fail(error: FMRest.APIError(.network, reason: "broke")).eraseToAnyPublisher()
                     },

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func ask(_ offset: Int, _ limit: Int) -> Action {
-        .ask(.init(part: .records(offset: offset), limit: limit))
+        .ask(.init(selection: .records(offset: offset), limit: limit))
     }
 
     private func answer(_ ids: ClosedRange<Int>, of count: Int = 25) -> PageAnswer {
@@ -183,9 +183,9 @@ import Testing
         _ = actions(&machine)
         let keys = (1...80).map { PageKey.number(FMNumber($0)) }
         receive(PageAnswer(ids: Array(1...80), keys: keys, foundCount: 80), &machine)
-        expectNoDifference(actions(&machine), [.ask(.init(part: .having(Array(keys.prefix(50))), limit: 50))])
+        expectNoDifference(actions(&machine), [.ask(.init(selection: .having(Array(keys.prefix(50))), limit: 50))])
         machine.failed(isTooMuch: true)
-        expectNoDifference(actions(&machine), [.ask(.init(part: .having(Array(keys.prefix(25))), limit: 25))])
+        expectNoDifference(actions(&machine), [.ask(.init(selection: .having(Array(keys.prefix(25))), limit: 25))])
         // The server may send them in any order.
         receive(PageAnswer(ids: (1...25).reversed(), foundCount: 25), &machine)
         expectNoDifference(

@@ -250,7 +250,7 @@ import Testing
         let shop = Self.shop(orders: (1...25).map { ["Number": "\($0)", "CustomerID": "7"] }, customers: [])
         try await Hosted.run(shop) { database, sandbox in
             let orders = database.layout(Order.self)
-            let joining = Joining(
+            let joining = ChildFinder(
                 children: orders.allRecords,
                 parentKey: { (customer: Int) in customer },
                 childKey: Order.CodingKeys.customerID,

@@ -26,7 +26,7 @@ import Testing
         var othersWrote: Set<String> = []
         var isOpenElsewhere = 0
 
-        mutating func commit(_ change: RecordChange, modId: Int?) -> SaveStateMachine.Refusal? {
+        mutating func commit(_ change: RecordDiff, modId: Int?) -> SaveStateMachine.WriteFailure? {
             if let modId, modId != record.modId { return .modIdMismatch }
             for row in change.rows {
                 switch row {
@@ -67,17 +67,17 @@ import Testing
             switch Int.random(in: 0..<6, using: &chance) {
             case 0, 1, 2:
                 let name = ["a", "b", "c"].randomElement(using: &chance) ?? "a"
-                _ = commit(RecordChange(fields: [name: value]), modId: nil)
+                _ = commit(RecordDiff(fields: [name: value]), modId: nil)
                 othersWrote.insert(name)
             case 3:
                 guard let row = rows.randomElement(using: &chance), let id = row.recordId else { return }
-                _ = commit(RecordChange(rows: [.edit(id, modId: row.modId, ["x": value])]), modId: nil)
+                _ = commit(RecordDiff(rows: [.edit(id, modId: row.modId, ["x": value])]), modId: nil)
                 othersWrote.insert("\(id).x")
             case 4:
                 guard let id = rows.randomElement(using: &chance)?.recordId else { return }
-                _ = commit(RecordChange(rows: [.delete(id)]), modId: nil)
+                _ = commit(RecordDiff(rows: [.delete(id)]), modId: nil)
             default:
-                _ = commit(RecordChange(rows: [.add(["x": value, "y": "theirs"])]), modId: nil)
+                _ = commit(RecordDiff(rows: [.add(["x": value, "y": "theirs"])]), modId: nil)
             }
         }
     }
@@ -87,8 +87,8 @@ import Testing
         var host = Host()
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
         /// A write that the host executes at some later time.
-        var late: (change: RecordChange, modId: Int)?
-        var executed: [RecordChange] = []
+        var late: (change: RecordDiff, modId: Int)?
+        var executed: [RecordDiff] = []
         let isQuiet: Bool
 
         init(seed: UInt64) {
@@ -126,8 +126,8 @@ import Testing
                 case .edit:
                     Issue.record("there is no closure")
                     return
-                case .publish(let ending):
-                    check(ending, change)
+                case .publish(let success):
+                    check(success, change)
                     return
                 case .fail:
                     carryOutLate()
@@ -138,7 +138,7 @@ import Testing
         }
 
         private mutating func send(
-            _ change: RecordChange,
+            _ change: RecordDiff,
             _ modId: Int,
             isOverwriting: Bool,
             _ machine: inout SaveStateMachine
@@ -158,8 +158,8 @@ import Testing
                 late = (change, modId)
                 return machine.refused(.unknownOutcome, jitter: 0.5, now: now)
             default:
-                if let refusal = execute(change, modId, isOverwriting: isOverwriting) {
-                    return machine.refused(refusal, jitter: 0.5, now: now)
+                if let writeFailure = execute(change, modId, isOverwriting: isOverwriting) {
+                    return machine.refused(writeFailure, jitter: 0.5, now: now)
                 }
                 return machine.sent(modId: host.record.modId)
             }
@@ -173,11 +173,11 @@ import Testing
 
         @discardableResult
         private mutating func execute(
-            _ change: RecordChange,
+            _ change: RecordDiff,
             _ modId: Int,
             isOverwriting: Bool
-        ) -> SaveStateMachine.Refusal? {
-            if let refusal = host.commit(change, modId: modId) { return refusal }
+        ) -> SaveStateMachine.WriteFailure? {
+            if let writeFailure = host.commit(change, modId: modId) { return writeFailure }
             executed.append(change)
             guard !isOverwriting else { return nil }
             for name in change.fields.names where host.othersWrote.contains(name) {
@@ -191,13 +191,13 @@ import Testing
             return nil
         }
 
-        private func check(_ ending: SaveStateMachine.Ending, _ change: RecordChange) {
+        private func check(_ success: SaveStateMachine.Success, _ change: RecordDiff) {
             checkAdded()
-            switch ending.outcome {
+            switch success.outcome {
             case .written:
                 #expect(!executed.isEmpty)
                 expectNoDifference(executed.contains(where: \.addsRows), change.addsRows)
-                for member in ending.sent.fields.members where !host.othersWrote.contains(member.name) {
+                for member in success.sent.fields.members where !host.othersWrote.contains(member.name) {
                     expectNoDifference(host.record.fields[member.name], member.value)
                 }
             case .nothingDiffered: #expect(change.isEmpty)
@@ -210,8 +210,8 @@ import Testing
             #expect(executed.count(where: \.addsRows) <= 1)
         }
 
-        private mutating func randomChange() -> RecordChange {
-            var change = RecordChange()
+        private mutating func randomChange() -> RecordDiff {
+            var change = RecordDiff()
             for name in ["a", "b", "c"] where Bool.random(using: &chance) { change.fields[name] = 7 }
             if Int.random(in: 0..<3, using: &chance) == 0 { change.rows.append(.edit(1, ["x": 7])) }
             if Int.random(in: 0..<4, using: &chance) == 0 { change.rows.append(.delete(2)) }

@@ -7,12 +7,12 @@ import Testing
 /// Answers and failures in, steps out.
 @Suite struct SaveStateMachineTests {
     private typealias Action = SaveStateMachine.Action
-    private typealias Ending = SaveStateMachine.Ending
+    private typealias Success = SaveStateMachine.Success
 
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
     private let base = RecordImage(4, ["a": 1, "b": 1])
-    private let change = RecordChange(fields: ["a": 2])
+    private let change = RecordDiff(fields: ["a": 2])
 
     private func machine(_ configure: (inout SaveStateMachine.Settings) -> Void = { _ in }) -> SaveStateMachine {
         var settings = SaveStateMachine.Settings(recordId: 17)
@@ -24,20 +24,20 @@ import Testing
         RecordImage(modId, fields)
     }
 
-    private func written(_ values: Ending.Values, _ modId: Int, _ sent: RecordChange) -> Action {
-        .publish(Ending(outcome: .written, values: values, modId: modId, sent: sent))
+    private func written(_ values: Success.Values, _ modId: Int, _ sent: RecordDiff) -> Action {
+        .publish(Success(outcome: .written, values: values, modId: modId, sent: sent))
     }
 
     // MARK: Failures of a write
 
     @Test func whatPassesIsToldFromWhatLastsByTheOneTable() {
-        func refusal(_ error: FMRest.APIError) -> SaveStateMachine.Refusal { .init(error, runsScript: false) }
+        func writeFailure(_ error: FMRest.APIError) -> SaveStateMachine.WriteFailure { .init(error, runsScript: false) }
         // A refused connection, and a time limit that passed before anything was sent.
-        expectNoDifference(refusal(.init(.network, reason: "")), .passing)
-        expectNoDifference(refusal(.init(.timeout, reason: "")), .passing)
-        expectNoDifference(refusal(.init(.fileMaker, reason: "", fileMakerCode: .recordInUse)), .passing)
-        expectNoDifference(refusal(.init(.network, reason: "", outcomeIsUnknown: true)), .unknownOutcome)
-        expectNoDifference(refusal(.init(.invalidRequest, reason: "")), .other)
+        expectNoDifference(writeFailure(.init(.network, reason: "")), .passing)
+        expectNoDifference(writeFailure(.init(.timeout, reason: "")), .passing)
+        expectNoDifference(writeFailure(.init(.fileMaker, reason: "", fileMakerCode: .recordInUse)), .passing)
+        expectNoDifference(writeFailure(.init(.network, reason: "", outcomeIsUnknown: true)), .unknownOutcome)
+        expectNoDifference(writeFailure(.init(.invalidRequest, reason: "")), .other)
     }
 
     // MARK: Without other clients
@@ -45,8 +45,8 @@ import Testing
     @Test func nothingIsSentWhenNothingDiffers() {
         var save = machine()
         expectNoDifference(
-            save.began(base: base, change: RecordChange()),
-            .publish(Ending(outcome: .nothingDiffered, values: .base))
+            save.began(base: base, change: RecordDiff()),
+            .publish(Success(outcome: .nothingDiffered, values: .base))
         )
     }
 
@@ -62,7 +62,7 @@ import Testing
             $0.refreshes = why == 0
             $0.runsScripts = why == 1
         }
-        let change = why == 2 ? RecordChange(rows: [.add(["x": 1])]) : change
+        let change = why == 2 ? RecordDiff(rows: [.add(["x": 1])]) : change
         _ = save.began(base: base, change: change)
         expectNoDifference(save.sent(modId: 5), .read)
         var failing = save
@@ -117,7 +117,7 @@ import Testing
 
     @Test func theirsIsPublishedAndNothingSent() {
         let (save, step) = refused(.theirs, found: theirs(5, ["a": 3, "b": 7]))
-        expectNoDifference(step, .publish(Ending(outcome: .gaveUp, values: .read)))
+        expectNoDifference(step, .publish(Success(outcome: .gaveUp, values: .read)))
         expectNoDifference(save.settled, [both])
     }
 
@@ -136,7 +136,7 @@ import Testing
         for policy: DataAPI.ConflictPolicy in [.fail, .mine, .theirs, .merge] {
             expectNoDifference(
                 refused(policy, found: theirs(5, ["a": 2, "b": 7])).1,
-                .publish(Ending(outcome: .alreadyThere, values: .read))
+                .publish(Success(outcome: .alreadyThere, values: .read))
             )
         }
     }
@@ -146,11 +146,11 @@ import Testing
             .resolve { $0.field == "a" ? .value(9) : .unsettled },
             found: theirs(5, ["a": 3, "b": 7])
         )
-        expectNoDifference(step, .send(RecordChange(fields: ["a": 9]), modId: 5))
+        expectNoDifference(step, .send(RecordDiff(fields: ["a": 9]), modId: 5))
         expectNoDifference(save.settled, [both])
         expectNoDifference(
             refused(.resolve { _ in .theirs }, found: theirs(5, ["a": 3, "b": 1])).1,
-            .publish(Ending(outcome: .gaveUp, values: .read))
+            .publish(Success(outcome: .gaveUp, values: .read))
         )
     }
 
@@ -185,10 +185,10 @@ import Testing
 
     @Test func aRecordThatIsGoneWasDeletedByOthers() {
         for policy: DataAPI.ConflictPolicy in [.fail, .mine, .theirs, .merge] {
-            for refusal in [SaveStateMachine.Refusal.recordMissing, .modIdMismatch] {
+            for writeFailure in [SaveStateMachine.WriteFailure.recordMissing, .modIdMismatch] {
                 var save = machine { $0.policy = policy }
                 _ = save.began(base: base, change: change)
-                expectNoDifference(save.refused(refusal, jitter: 0, now: Self.start), .read)
+                expectNoDifference(save.refused(writeFailure, jitter: 0, now: Self.start), .read)
                 expectNoDifference(
                     save.readFailed(isMissing: true),
                     .fail(.conflict(DataAPI.SaveConflict(.deletedByOther, recordId: 17)))
@@ -199,14 +199,14 @@ import Testing
 
     @Test func whatIsMissingMayBeSomethingElse() {
         var save = machine { $0.policy = .merge }
-        _ = save.began(base: base, change: RecordChange(fields: ["Country::Name": "x"]))
+        _ = save.began(base: base, change: RecordDiff(fields: ["Country::Name": "x"]))
         _ = save.refused(.recordMissing, jitter: 0, now: Self.start)
         expectNoDifference(save.found(base), .fail(.asSent))
     }
 
     @Test func aRowThatIsMissingIsAConflict() {
         let base = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1])])
-        let change = RecordChange(fields: ["a": 2], rows: [.edit(7, ["x": 2])])
+        let change = RecordDiff(fields: ["a": 2], rows: [.edit(7, ["x": 2])])
         func found(_ policy: DataAPI.ConflictPolicy) -> Action {
             var save = machine { $0.policy = policy }
             _ = save.began(base: base, change: change)
@@ -220,7 +220,7 @@ import Testing
             rows: [DataAPI.RowConflict(row: row, kind: .deletedByOther)]
         )
         expectNoDifference(found(.merge), .fail(.conflict(conflict)))
-        expectNoDifference(found(.theirs), .publish(Ending(outcome: .gaveUp, values: .read)))
+        expectNoDifference(found(.theirs), .publish(Success(outcome: .gaveUp, values: .read)))
     }
 
     // MARK: 301
@@ -279,7 +279,7 @@ import Testing
     // MARK: No answer
 
     private func unanswered(
-        _ change: RecordChange,
+        _ change: RecordDiff,
         on base: RecordImage,
         found theirs: RecordImage,
         _ configure: (inout SaveStateMachine.Settings) -> Void = { _ in }
@@ -345,12 +345,12 @@ import Testing
 
     @Test func aRowIsNotAddedTwice() {
         let base = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1])])
-        let alone = RecordChange(rows: [.add(["x": 5])])
+        let alone = RecordDiff(rows: [.add(["x": 5])])
         let added = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1]), RowImage(9, ["x": 5, "y": 1])])
         expectNoDifference(unanswered(alone, on: base, found: added).1, written(.read, 4, alone))
         // Without a modId the server could not refuse the second attempt if the first arrives late.
         expectNoDifference(unanswered(alone, on: base, found: base).1, .fail(.asSent))
-        let guarded = RecordChange(fields: ["a": 2], rows: alone.rows)
+        let guarded = RecordDiff(fields: ["a": 2], rows: alone.rows)
         expectNoDifference(unanswered(guarded, on: base, found: base).1, .send(guarded, modId: 4))
         // The write was carried out, and another client has changed the record since.
         let since = RecordImage(7, ["a": 3], added.portals[0].rows)
@@ -373,7 +373,7 @@ import Testing
         expectNoDifference(save.refused(.modIdMismatch, jitter: 0, now: Self.start), .read)
         let newer = theirs(5, ["a": 3, "b": 1])
         expectNoDifference(save.found(newer), .edit)
-        let anew = RecordChange(fields: ["a": 4])
+        let anew = RecordDiff(fields: ["a": 4])
         expectNoDifference(save.began(base: newer, change: anew), .send(anew, modId: 5))
         expectNoDifference(save.sent(modId: 6), written(.wanted, 6, anew))
     }
@@ -383,8 +383,8 @@ import Testing
         _ = save.began()
         _ = save.found(base)
         expectNoDifference(
-            save.began(base: base, change: RecordChange()),
-            .publish(Ending(outcome: .nothingDiffered, values: .base))
+            save.began(base: base, change: RecordDiff()),
+            .publish(Success(outcome: .nothingDiffered, values: .base))
         )
     }
 

@@ -12,7 +12,7 @@ import Testing
         [RowImage(7, ["x": 1, "y": 1]), RowImage(8, ["x": 1])]
     )
 
-    private func merge(_ change: RecordChange, _ theirs: (inout RecordImage) -> Void) -> ThreeWayMerge {
+    private func merge(_ change: RecordDiff, _ theirs: (inout RecordImage) -> Void) -> ThreeWayMerge {
         var image = base
         image.modId += 1
         theirs(&image)
@@ -20,20 +20,20 @@ import Testing
     }
 
     @Test func changesOfDifferentFieldsAreJoined() {
-        let merge = merge(RecordChange(fields: ["a": 2])) { $0.fields["b"] = 3 }
-        expectNoDifference(merge.settled(by: .merge), RecordChange(fields: ["a": 2]))
+        let merge = merge(RecordDiff(fields: ["a": 2])) { $0.fields["b"] = 3 }
+        expectNoDifference(merge.settled(by: .merge), RecordDiff(fields: ["a": 2]))
         expectNoDifference(merge.fields.map(\.field), ["b"])
         expectNoDifference(merge.contested, [])
     }
 
     @Test func whatIsTheSameIsNoConflict() {
-        let merge = merge(RecordChange(fields: ["a": 2, "b": 2])) { $0.fields["a"] = .literal("2.0") }
+        let merge = merge(RecordDiff(fields: ["a": 2, "b": 2])) { $0.fields["a"] = .literal("2.0") }
         #expect(merge.isUndisturbed)
-        expectNoDifference(merge.change, RecordChange(fields: ["b": 2]))
+        expectNoDifference(merge.change, RecordDiff(fields: ["b": 2]))
     }
 
     @Test func aModIdThatMovedForNothingDisturbsNobody() {
-        #expect(merge(RecordChange(fields: ["a": 2])) { _ in }.isUndisturbed)
+        #expect(merge(RecordDiff(fields: ["a": 2])) { _ in }.isUndisturbed)
     }
 
     @Test func theURLOfAContainerIsNoChange() {
@@ -42,14 +42,14 @@ import Testing
         base.fields["photo"] = url("1")
         var theirs = base
         theirs.fields["photo"] = url("2")
-        let change = RecordChange(fields: ["a": 2])
+        let change = RecordDiff(fields: ["a": 2])
         #expect(ThreeWayMerge(base: base, change: change, theirs: theirs).isUndisturbed)
         theirs.fields["photo"] = ""
         #expect(!ThreeWayMerge(base: base, change: change, theirs: theirs).isUndisturbed)
     }
 
     @Test func aFieldThatBothChangedHasThreeVersions() {
-        let merge = merge(RecordChange(fields: ["a": 2, "b": 2])) { $0.fields["a"] = 3 }
+        let merge = merge(RecordDiff(fields: ["a": 2, "b": 2])) { $0.fields["a"] = 3 }
         expectNoDifference(
             merge.contested.map(\.conflict),
             [DataAPI.FieldConflict(field: "a", row: nil, base: 1, mine: 2, theirs: 3, isContested: true)]
@@ -57,34 +57,34 @@ import Testing
         #expect(merge.settled(by: .merge) == nil)
         #expect(merge.settled(by: .fail) == nil)
         expectNoDifference(merge.settled(by: .mine)?.fields["a"], 2)
-        expectNoDifference(merge.settled(by: .theirs), RecordChange(fields: ["b": 2]))
-        expectNoDifference(merge.settled(by: .resolve { _ in .theirs }), RecordChange(fields: ["b": 2]))
+        expectNoDifference(merge.settled(by: .theirs), RecordDiff(fields: ["b": 2]))
+        expectNoDifference(merge.settled(by: .resolve { _ in .theirs }), RecordDiff(fields: ["b": 2]))
         expectNoDifference(merge.settled(by: .resolve { _ in .value(5) })?.fields["a"], 5)
-        expectNoDifference(merge.settled(by: .resolve { _ in .value(3) }), RecordChange(fields: ["b": 2]))
+        expectNoDifference(merge.settled(by: .resolve { _ in .value(3) }), RecordDiff(fields: ["b": 2]))
         #expect(merge.settled(by: .resolve { _ in .unsettled }) == nil)
     }
 
     @Test func clearingIsAValue() {
-        let merge = merge(RecordChange(fields: ["a": ""])) { $0.fields["a"] = 3 }
+        let merge = merge(RecordDiff(fields: ["a": ""])) { $0.fields["a"] = 3 }
         expectNoDifference(merge.contested.map(\.mine), [""])
-        expectNoDifference(merge.settled(by: .mine), RecordChange(fields: ["a": ""]))
+        expectNoDifference(merge.settled(by: .mine), RecordDiff(fields: ["a": ""]))
     }
 
     // MARK: Rows
 
     @Test func aRowIsWrittenWithItsFreshModId() {
-        let merge = merge(RecordChange(rows: [.edit(7, ["x": 2])])) { theirs in
+        let merge = merge(RecordDiff(rows: [.edit(7, ["x": 2])])) { theirs in
             theirs.portals[0].rows[0].modId = 5
             theirs.portals[0].rows[0].fields["y"] = 9
             theirs.portals[0].rows.append(RowImage(9, ["x": 1]))
         }
-        expectNoDifference(merge.settled(by: .merge), RecordChange(rows: [.edit(7, modId: 5, ["x": 2])]))
+        expectNoDifference(merge.settled(by: .merge), RecordDiff(rows: [.edit(7, modId: 5, ["x": 2])]))
         expectNoDifference(merge.fields.map(\.field), ["y"])
         expectNoDifference(merge.contested, [])
     }
 
     @Test func aRowThatBothChangedInOneField() {
-        let merge = merge(RecordChange(rows: [.edit(7, ["x": 2, "y": 2])])) { theirs in
+        let merge = merge(RecordDiff(rows: [.edit(7, ["x": 2, "y": 2])])) { theirs in
             theirs.portals[0].rows[0].modId = 5
             theirs.portals[0].rows[0].fields["x"] = 3
         }
@@ -92,38 +92,38 @@ import Testing
         expectNoDifference(merge.contested.first?.row, DataAPI.RelatedRecord(portal: "L", recordId: 7))
         expectNoDifference(
             merge.settled(by: .mine),
-            RecordChange(rows: [.edit(7, modId: 5, ["y": 2, "x": 2])])
+            RecordDiff(rows: [.edit(7, modId: 5, ["y": 2, "x": 2])])
         )
-        expectNoDifference(merge.settled(by: .theirs), RecordChange(rows: [.edit(7, modId: 5, ["y": 2])]))
+        expectNoDifference(merge.settled(by: .theirs), RecordDiff(rows: [.edit(7, modId: 5, ["y": 2])]))
     }
 
     @Test func whatOneChangedAndTheOtherDeletedIsAConflict() {
-        let changed = merge(RecordChange(rows: [.edit(7, ["x": 2])])) { $0.portals[0].rows.removeFirst() }
+        let changed = merge(RecordDiff(rows: [.edit(7, ["x": 2])])) { $0.portals[0].rows.removeFirst() }
         let row = DataAPI.RelatedRecord(portal: "L", recordId: 7)
         expectNoDifference(changed.rows, [DataAPI.RowConflict(row: row, kind: .deletedByOther)])
         for policy: DataAPI.ConflictPolicy in [.mine, .merge, .resolve { _ in .mine }] {
             #expect(changed.settled(by: policy) == nil)
         }
-        expectNoDifference(changed.settled(by: .theirs), RecordChange())
+        expectNoDifference(changed.settled(by: .theirs), RecordDiff())
 
-        let deleted = merge(RecordChange(rows: [.delete(7)])) { $0.portals[0].rows[0].fields["y"] = 2 }
+        let deleted = merge(RecordDiff(rows: [.delete(7)])) { $0.portals[0].rows[0].fields["y"] = 2 }
         expectNoDifference(deleted.rows, [DataAPI.RowConflict(row: row, kind: .changedByOther)])
         #expect(deleted.settled(by: .merge) == nil)
-        expectNoDifference(deleted.settled(by: .mine), RecordChange(rows: [.delete(7)]))
-        expectNoDifference(deleted.settled(by: .theirs), RecordChange())
+        expectNoDifference(deleted.settled(by: .mine), RecordDiff(rows: [.delete(7)]))
+        expectNoDifference(deleted.settled(by: .theirs), RecordDiff())
     }
 
     @Test func whatBothDeletedIsGoneAndWhatBothAddedStays() {
-        let change = RecordChange(rows: [.delete(7), .add(["x": 4])])
+        let change = RecordDiff(rows: [.delete(7), .add(["x": 4])])
         let merge = merge(change) { theirs in
             theirs.portals[0].rows.removeFirst()
             theirs.portals[0].rows.append(RowImage(9, ["x": 4]))
         }
-        expectNoDifference(merge.settled(by: .merge), RecordChange(rows: [.add(["x": 4])]))
+        expectNoDifference(merge.settled(by: .merge), RecordDiff(rows: [.add(["x": 4])]))
     }
 
     @Test func aRowBeyondThoseThatWereReadIsUnknownAndNotDeleted() {
-        let change = RecordChange(rows: [.edit(7, ["x": 2]), .delete(8)])
+        let change = RecordDiff(rows: [.edit(7, ["x": 2]), .delete(8)])
         let merge = merge(change) { $0.portals[0] = PortalImage(name: "L", rows: [RowImage(3, [:])], isWhole: false) }
         expectNoDifference(merge.settled(by: .merge), change)
         // Both rows are still known in the next round.
@@ -141,7 +141,7 @@ import Testing
         let mine = base.changed(&chance, newRow: "mine")
         let theirs = base.changed(&chance, newRow: "theirs")
         let (change, other) = (
-            try RecordChange(from: base, to: mine), try RecordChange(from: base, to: theirs.asDrafted)
+            try RecordDiff(from: base, to: mine), try RecordDiff(from: base, to: theirs.asDrafted)
         )
         let merge = ThreeWayMerge(base: base, change: change, theirs: theirs)
         let swapped = ThreeWayMerge(base: base, change: other, theirs: mine)
@@ -228,7 +228,7 @@ extension RecordImage {
     }
 
     /// The record after a server has carried out the change.
-    func applying(_ change: RecordChange) -> RecordImage {
+    func applying(_ change: RecordDiff) -> RecordImage {
         var image = self
         for member in change.fields.members { image.fields[member.name] = member.value }
         for row in change.rows {
@@ -252,6 +252,6 @@ extension RecordImage {
     }
 }
 
-extension RecordChange {
+extension RecordDiff {
     fileprivate var addedCount: Int { rows.count { if case .add = $0 { true } else { false } } }
 }

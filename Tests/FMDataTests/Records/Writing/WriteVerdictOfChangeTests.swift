@@ -20,7 +20,7 @@ import Testing
     ) -> WriteVerdict {
         var theirs = base
         change(&theirs)
-        return .ofChange(RecordChange(fields: fields, rows: rows), on: base, found: theirs)
+        return .ofChange(RecordDiff(fields: fields, rows: rows), on: base, found: theirs)
     }
 
     // MARK: Fields of the record
@@ -108,7 +108,7 @@ import Testing
         base.portals[0].isWhole = false
         theirs.portals[0].rows.append(RowImage(9, ["L::Kind": "fax"]))
         expectNoDifference(
-            WriteVerdict.ofChange(RecordChange(rows: [.add(["L::Kind": "fax"])]), on: base, found: theirs),
+            WriteVerdict.ofChange(RecordDiff(rows: [.add(["L::Kind": "fax"])]), on: base, found: theirs),
             .undecided(.changedSince)
         )
     }

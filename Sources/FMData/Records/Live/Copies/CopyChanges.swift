@@ -176,3 +176,121 @@ private final class CopySubscription<R: RecordFields>: Subscription, Sendable {
         withExtendedLifetime(last) {}
     }
 }
+
+extension DataAPI {
+    /// What a program that keeps a copy of a query's records itself has to do next.
+    ///
+    /// A copy changes only by these events, in their order. After a restart an event may come again, so process each
+    /// one in a way that can be repeated. Store the mark in the same transaction as the events before it, or after
+    /// them.
+    public enum CopyEvent<R: RecordFields>: Sendable {
+        /// Records that were added or committed, one page at a time, in any order. They replace those with the same
+        /// ids.
+        case records([TypedLayout<R>.Record])
+        /// Records of the query that cannot be decoded, in versions that were not published yet. The copy may keep its
+        /// versions of them.
+        case unreadable([UnreadableRecord])
+        /// Records that the query does not find any more. There may be ids among them that the copy does not have.
+        case gone([Gone])
+        /// A poll is complete, and the copy equals what the query found. If no event came before it, nothing has
+        /// changed.
+        case polled(CopyMark, Freshness)
+        /// The copy is no longer valid: delete all its records and the mark. The current records follow.
+        case reset(ResetReason)
+
+        /// A record that the query does not find any more.
+        public struct Gone: Hashable, Sendable {
+            /// The record's id.
+            public var recordId: Int
+            /// Why it was removed.
+            public var reason: RemovalReason
+        }
+    }
+}
+
+extension DataAPI {
+    /// Reads a program's copy of records for ``RecordSource/changes(keptBy:options:isolation:)``, to continue where
+    /// an earlier run has ended.
+    ///
+    ///     let keeper = DataAPI.CopyKeeper(
+    ///         mark: { done in done(Result { try table.mark() }) },
+    ///         versions: { after, limit, done in done(Result { try table.versions(after: after, limit: limit) }) }
+    ///     )
+    ///
+    /// Both closures are called when the first poll begins, one after the other, on a thread that serves other work
+    /// too. Do long work, such as a query of a database on disk, on a thread of your own. Each closure must call `done`
+    /// once, from any thread. If it passes an error, the publisher fails with ``FMRest/APIError/Code/keeper``.
+    public struct CopyKeeper: Sendable {
+        let mark: @Sendable (_ done: @escaping @Sendable (Result<CopyMark?, any Error>) -> Void) -> Void
+        let versions:
+            @Sendable (
+                _ after: Int?, _ limit: Int, _ done: @escaping @Sendable (Result<[RecordVersion], any Error>) -> Void
+            ) -> Void
+
+        /// Creates a keeper of two closures.
+        ///
+        /// - Parameters:
+        ///   - mark: returns the mark of the last ``CopyEvent/polled(_:_:)`` that was processed; `nil` when there was
+        ///     none, or none since a ``CopyEvent/reset(_:)``.
+        ///   - versions: returns the ids and modIds of the copy's records with ids greater than `after` (all, if that
+        ///     is `nil`), in rising order of the ids; at most `limit`, and fewer only if there are no more.
+        public init(
+            mark: @escaping @Sendable (_ done: @escaping @Sendable (Result<CopyMark?, any Error>) -> Void) -> Void,
+            versions:
+                @escaping @Sendable (
+                    _ after: Int?,
+                    _ limit: Int,
+                    _ done: @escaping @Sendable (Result<[RecordVersion], any Error>) -> Void
+                ) -> Void
+        ) {
+            self.mark = mark
+            self.versions = versions
+        }
+    }
+}
+
+extension DataAPI {
+    /// How far a copy of records has followed its query. Together with the copy's ids and modIds it is all that another
+    /// run needs to continue.
+    ///
+    /// It takes a few hundred bytes as JSON, for any number of records. It contains no field values, only digests of
+    /// the fields of ten records, to detect another file after a backup was restored.
+    public struct CopyMark: Hashable, Sendable {
+        /// A digest of the query, its server, database and layout; it does not reveal what is searched for.
+        let query: UInt64
+        /// What the poll strategy stores between runs.
+        let memory: PollMemory
+        let sample: IdentitySample
+    }
+}
+
+extension DataAPI.CopyMark: Codable {
+    private enum CodingKeys: CodingKey {
+        case format, query, memory, sample
+    }
+
+    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let format = try container.decode(Int.self, forKey: .format)
+        guard format == 1, let query = UInt64(try container.decode(String.self, forKey: .query), radix: 16) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .format,
+                in: container,
+                debugDescription: "A mark of format \(format), and 1 is the only one that is known here."
+            )
+        }
+        self.query = query
+        memory = try container.decode(PollMemory.self, forKey: .memory)
+        sample = try container.decode(IdentitySample.self, forKey: .sample)
+    }
+
+    /// Writes the mark.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(1, forKey: .format)
+        try container.encode(String(query, radix: 16), forKey: .query)
+        try container.encode(memory, forKey: .memory)
+        try container.encode(sample, forKey: .sample)
+    }
+}

@@ -11,7 +11,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     typealias Downstream = AnySubscriber<TenuredNews<Event>, FMRest.APIError>
 
     /// An event to be delivered, and what to do afterwards.
-    private struct News {
+    private struct PendingEvent {
         let event: Event
         let tenure: Tenure?
         let taken: () -> Void
@@ -45,7 +45,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     /// Whether the subscription was cancelled.
     private var isOver = false
     private var demand = Subscribers.Demand.none
-    private var pending = CircularBuffer<News>()
+    private var pending = CircularBuffer<PendingEvent>()
     private var deliverer = SoleWorker()
 
     init(
@@ -346,12 +346,12 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// - Parameter taken: called when the subscriber has received the event.
     private func tell(_ event: Event, taken: @escaping () -> Void = {}) {
-        let old = lock.withLock { () -> News? in
+        let old = lock.withLock { () -> PendingEvent? in
             guard subscriber != nil else { return nil }
             // Of two consecutive `polled` events, the later one suffices.
-            var old: News?
+            var old: PendingEvent?
             if case .polled? = pending.last?.event, case .polled = event { old = pending.removeLast() }
-            pending.append(News(event: event, tenure: tenure, taken: taken))
+            pending.append(PendingEvent(event: event, tenure: tenure, taken: taken))
             return old
         }
         withExtendedLifetime(old) {}
@@ -361,7 +361,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     override func fail() { deliver() }
 
     private enum Action {
-        case news(Downstream, News)
+        case news(Downstream, PendingEvent)
         case failure(Downstream, FMRest.APIError, left: Any?)
         case rest
     }

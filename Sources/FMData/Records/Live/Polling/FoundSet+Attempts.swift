@@ -24,7 +24,7 @@ extension DataAPI.FoundSet {
                 sizes: tenure.pageSizes.memory(of: subject(of: .offset), fixed: nil),
                 isPoll: true,
                 fetch: { question in
-                    guard case .records(let offset) = question.part else {
+                    guard case .records(let offset) = question.selection else {
                         preconditionFailure("Paging by places asks for records")
                     }
                     return found.fetch(AttemptPage<R>.Attempt.self, offset: offset, limit: question.limit)

@@ -69,7 +69,7 @@ extension DataAPI.LiveOptions {
     /// The strategy that the options name. This is the one place that knows all strategies.
     var strategy: any PollStrategy {
         let strategy: any PollStrategy =
-            switch watch.way {
+            switch watch.method {
             case .automatic: AutomaticPolling()
             case .reread: RereadPolling(maximum: maximumRecords)
             case .scan(let layout, let key): ScanPolling(layout: layout, key: key)
@@ -102,7 +102,7 @@ extension DataAPI.Layout {
 /// Asks the host a poll's questions: the publishers around ``PollRun``.
 struct PollQuestions<R: RecordFields>: Sendable {
     private typealias Run = PollRun<R>
-    private typealias Answers = AnyPublisher<Run.Answer, FMRest.APIError>
+    private typealias Answers = AnyPublisher<Run.AnswerPage, FMRest.APIError>
 
     /// Already bound to the account and the terms of the poll.
     let found: DataAPI.FoundSet<R>
@@ -145,38 +145,41 @@ struct PollQuestions<R: RecordFields>: Sendable {
     private func answers(to question: PollQuestion, _ run: Run) -> Answers {
         switch question {
         case .records:
-            return found.attemptPages().map(Run.Answer.init).eraseToAnyPublisher()
+            return found.attemptPages().map(Run.AnswerPage.init).eraseToAnyPublisher()
         case .versions(let layout, nil):
-            return skinny(NoFields.self, layout).attemptPages().map { Run.Answer(any: $0) }.eraseToAnyPublisher()
+            return skinny(NoFields.self, layout).attemptPages().map { Run.AnswerPage(any: $0) }.eraseToAnyPublisher()
         case .versions(let layout, let key?):
-            return skinny(FieldData.self, layout).attemptPages().map { Run.Answer($0, key: key) }.eraseToAnyPublisher()
+            return skinny(FieldData.self, layout).attemptPages().map { Run.AnswerPage($0, key: key) }
+                .eraseToAnyPublisher()
         case .modified(let field, let since, let layout):
             return modified(field, since).of(FieldData.self).responseLayout(layout ?? self.layout.name)
-                .attemptPages().map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
+                .attemptPages().map { Run.AnswerPage($0, stamp: field, format) }.eraseToAnyPublisher()
         case .modifiedRecords(let field, let since):
-            return modified(field, since).attemptPages().map(Run.Answer.init).eraseToAnyPublisher()
+            return modified(field, since).attemptPages().map(Run.AnswerPage.init).eraseToAnyPublisher()
         case .newest(let count, let field, let layout):
             return DataAPI.FoundSet(layout: self.layout.of(FieldData.self))
                 .sorted(by: [DataAPI.SortQuery(fieldName: field, sortOrder: .descend)])
                 .responseLayout(layout ?? self.layout.name)
-                .attempts(limit: count).map { Run.Answer($0, stamp: field, format) }.eraseToAnyPublisher()
+                .attempts(limit: count).map { Run.AnswerPage($0, stamp: field, format) }.eraseToAnyPublisher()
         case .count:
-            return found.unsorted.of(NoFields.self).attempts(limit: 1).map { Run.Answer(any: $0) }.eraseToAnyPublisher()
+            return found.unsorted.of(NoFields.self).attempts(limit: 1).map { Run.AnswerPage(any: $0) }
+                .eraseToAnyPublisher()
         case .entries(let name, let serial, let last):
-            return entries(of: name, serial, after: last).map { Run.Answer($0, serial: serial) }.eraseToAnyPublisher()
+            return entries(of: name, serial, after: last).map { Run.AnswerPage($0, serial: serial) }
+                .eraseToAnyPublisher()
         case .script(let name, let parameter):
             return layout.runScript(name, parameter: parameter.map(DataAPI.ScriptParameter.text), isolation: nil)
                 .failOnScriptError()
-                .tryMap { try Run.Answer(script: $0.scriptResult ?? "") }
+                .tryMap { try Run.AnswerPage(script: $0.scriptResult ?? "") }
                 .mapError(FMRest.APIError.init(wrapping:))
                 .eraseToAnyPublisher()
         case .changes(let key):
             return changes(run.unread, by: key)
         case .related(let name):
             return DataAPI.FoundSet(layout: layout.database.addLayout(name).of(NoFields.self))
-                .attemptPages().map { Run.Answer(any: $0) }.eraseToAnyPublisher()
+                .attemptPages().map { Run.AnswerPage(any: $0) }.eraseToAnyPublisher()
         case .record(let id):
-            return record(id).map(Run.Answer.init).eraseToAnyPublisher()
+            return record(id).map(Run.AnswerPage.init).eraseToAnyPublisher()
         }
     }
 
@@ -220,7 +223,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
         return ReadPlan.parts(records, pageSize: pageSize).publisher
             .setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { part in
-                self.read(part, by: key).map { [Run.Answer($0)] }.eraseToAnyPublisher()
+                self.read(part, by: key).map { [Run.AnswerPage($0)] }.eraseToAnyPublisher()
             }
             .eraseToAnyPublisher()
     }
@@ -266,7 +269,7 @@ extension PollFailure {
 
 // MARK: - Answers
 
-extension PollRun.Answer {
+extension PollRun.AnswerPage {
     fileprivate init(_ page: AttemptPage<R>) {
         self.init(any: page)
         attempts = page.attempts
@@ -342,5 +345,22 @@ extension Publisher where Failure == FMRest.APIError {
         by next: @escaping (Output) -> AnyPublisher<Result, Failure>
     ) -> AnyPublisher<Result, Failure> {
         orderedMap(concurrency: 1) { next($0).map { [$0] }.eraseToAnyPublisher() }.eraseToAnyPublisher()
+    }
+}
+
+/// The terms of one poll: as which account it asks, and how long it waits.
+struct PollTerms: Sendable {
+    /// The tenure of the account that polls.
+    let tenure: Tenure
+    /// How long a call waits for the first byte of its answer; `nil` for ever.
+    let limit: TimeAmount?
+    /// Measures how long the host works for the poll.
+    let meter: PollMeter
+
+    /// Applies the terms to the options of the poll's calls.
+    func apply(to options: inout DataAPI.CallOptions) {
+        options.pollMeter = meter
+        options.cacheTime = nil
+        if let limit { options.timeouts.firstByte = .nanoseconds(limit.nanoseconds) }
     }
 }

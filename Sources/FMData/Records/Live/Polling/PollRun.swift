@@ -6,7 +6,7 @@ struct PollRun<R: RecordFields> {
     typealias Attempt = RecordAttempt<R, R.Portals>
 
     /// A page of an answer, in the form that the question needs.
-    struct Answer {
+    struct AnswerPage {
         var page = PollPage()
         /// The records, if the question asks for whole ones.
         var attempts: [Attempt] = []
@@ -57,7 +57,7 @@ struct PollRun<R: RecordFields> {
     /// Receives a page.
     ///
     /// - Returns: the new records: those not held in this version, or to be compared by contents.
-    mutating func received(_ answer: Answer) throws -> [Attempt] {
+    mutating func received(_ answer: AnswerPage) throws -> [Attempt] {
         guard let keys = answer.keys else {
             guard case .versions(let layout, let key?) = question else { return [] }
             throw PollFailure.noKey(key, layout: layout)
@@ -166,4 +166,33 @@ extension PollQuestion {
         case .modified, .modifiedRecords, .newest, .count, .entries, .changes, .related: false
         }
     }
+}
+
+/// The findings of a poll.
+struct PollFindings<R: RecordFields>: Sendable {
+    typealias Attempt = RecordAttempt<R, R.Portals>
+
+    /// The ids of the query's records, in its order; `nil` when records that were not read are unchanged.
+    var order: [Int]?
+    /// The records that were read. All others are unchanged.
+    var read: [Attempt] = []
+    /// Whether the findings are inconsistent: the table changed while it was read.
+    var isInconsistent = false
+    /// Whether fewer records came than the host had counted.
+    var isShort = false
+    /// Whether the host has another file than the known one; all records are then from the new file.
+    var isOfOtherFile = false
+    /// The strategy for the next poll.
+    var strategy: any PollStrategy
+}
+
+/// The versions of the records that are known when a poll begins.
+protocol HeldVersions: Sendable {
+    var isBlank: Bool { get }
+    var count: Int { get }
+
+    /// The modId of a record; `nil` for one that is not known.
+    ///
+    /// - Parameter place: where it probably stands among the known records, from 0.
+    func modId(of id: Int, near place: Int) -> Int?
 }

@@ -35,16 +35,16 @@ struct AutomaticPolling: PollStrategy {
     /// The most records that are read again in each poll; that takes a few requests, one per page.
     static let mostReread = 500
 
-    private var way: any PollStrategy = RereadPolling(maximum: .max)
+    private var strategy: any PollStrategy = RereadPolling(maximum: .max)
 
-    var watch: DataAPI.LiveWatch { way.watch }
+    var watch: DataAPI.LiveWatch { strategy.watch }
 
     mutating func begin(_ known: PollKnowledge) -> PollQuestion {
-        way = known.count > Self.mostReread ? ScanPolling(layout: nil) : RereadPolling(maximum: .max)
-        return way.begin(known)
+        strategy = known.count > Self.mostReread ? ScanPolling(layout: nil) : RereadPolling(maximum: .max)
+        return strategy.begin(known)
     }
 
-    mutating func received(_ page: PollPage) throws(PollFailure) { try way.received(page) }
+    mutating func received(_ page: PollPage) throws(PollFailure) { try strategy.received(page) }
 
-    mutating func answered() -> PollStep { way.answered() }
+    mutating func answered() -> PollStep { strategy.answered() }
 }

@@ -49,7 +49,7 @@ struct PolledTable {
     mutating func delete(_ id: Int) { rows.removeAll { $0.id == id } }
 
     /// Answers a question, in pages.
-    func answer(_ question: PollQuestion, _ run: PollRun<FieldData>) -> [PollRun<FieldData>.Answer] {
+    func answer(_ question: PollQuestion, _ run: PollRun<FieldData>) -> [PollRun<FieldData>.AnswerPage] {
         switch question {
         case .records: pages(found, isWhole: true)
         case .versions(_, let key): pages(found, hasKeys: key != nil)
@@ -60,11 +60,11 @@ struct PolledTable {
             pages(Array(newest.prefix(count)))
         case .count: pages(Array(found.prefix(1)), foundCount: found.count)
         case .entries(_, _, let last):
-            [PollRun.Answer(page: serials(last.map { last in log.filter { $0 > last } } ?? Array(log.suffix(1))))]
+            [PollRun.AnswerPage(page: serials(last.map { last in log.filter { $0 > last } } ?? Array(log.suffix(1))))]
         case .script: pages(found)
         case .changes:
             pages(run.unread.compactMap { record in rows.first { $0.id == record.id } }, isWhole: true)
-        case .related: [PollRun.Answer(page: PollPage(rows: related))]
+        case .related: [PollRun.AnswerPage(page: PollPage(rows: related))]
         case .record(let id): pages(rows.filter { $0.id == id }, isWhole: true)
         }
     }
@@ -85,10 +85,10 @@ struct PolledTable {
         isWhole: Bool = false,
         hasKeys: Bool = false,
         foundCount: Int? = nil
-    ) -> [PollRun<FieldData>.Answer] {
+    ) -> [PollRun<FieldData>.AnswerPage] {
         stride(from: 0, to: rows.count, by: pageSize).map { start in
             let rows = rows[start..<min(start + pageSize, rows.count)]
-            return PollRun.Answer(
+            return PollRun.AnswerPage(
                 page: PollPage(
                     rows: rows.map { DataAPI.RecordVersion(recordId: $0.id, modId: $0.modId) },
                     stamps: rows.map(\.stamp),
