@@ -47,7 +47,7 @@ func samples(_ name: String, path: String) -> Target {
     .executableTarget(
         name: name,
         dependencies: [
-            "FMData", "FMSandbox", "FMWebhooks", "SampleSurroundings", openCombine,
+            "FMData", "FMSandbox", "FMWebhooks", "SampleSurroundings", openCombine, logging,
             .product(name: "OpenCombineDispatch", package: "OpenCombine"),
         ],
         path: path,

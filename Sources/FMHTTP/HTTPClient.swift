@@ -39,7 +39,7 @@ public final class HTTPClient: Sendable {
     ///   - eventLoopGroup: The loops that serve the connections. The default is NIO's shared group. The client never
     ///     shuts it down.
     ///   - logger: Receives one line per attempt and one per request at `trace`, without paths, headers, queries or
-    ///     bodies. The default is none.
+    ///     bodies, and a notice when a server's certificate is about to expire. The default is none.
     public convenience init(
         configuration: HTTPClientConfiguration = HTTPClientConfiguration(),
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
@@ -52,7 +52,7 @@ public final class HTTPClient: Sendable {
         self.configuration = configuration
         self.runtime = runtime
         self.logger = logger
-        let factory = ConnectionFactory(configuration, open: runtime.open)
+        let factory = ConnectionFactory(configuration, open: runtime.open, logger: logger)
         let settings = PoolStateMachine.Settings(
             maximumConnections: max(1, configuration.maximumConnectionsPerOrigin),
             idleLifetime: TimeAmount(clamping: configuration.idleConnectionLifetime),
@@ -175,7 +175,11 @@ public final class HTTPClient: Sendable {
 }
 
 extension ConnectionFactory {
-    init(_ configuration: HTTPClientConfiguration, open: @escaping ChannelOpener = Runtime.sockets) {
+    init(
+        _ configuration: HTTPClientConfiguration,
+        open: @escaping ChannelOpener = Runtime.sockets,
+        logger: Logger? = nil
+    ) {
         connectTimeout = configuration.timeouts.connect.map(TimeAmount.init(clamping:))
         parserLimits = ResponseParser.Limits(
             maximumHeadBytes: configuration.maximumHeadBytes,
@@ -183,6 +187,7 @@ extension ConnectionFactory {
         )
         tls = TLSContexts(configuration.tls)
         peerCheck = PeerCheck(configuration.tls, names: configuration.nameCheck)
+        certificates = CertificateWatch(logger, now: configuration.wallClock)
         maximumInflationRatio = configuration.maximumInflationRatio
         proxy = ProxyResolver(configuration.proxy)
         lookUp = configuration.lookUp

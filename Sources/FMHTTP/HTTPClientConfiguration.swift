@@ -73,6 +73,9 @@ public struct HTTPClientConfiguration: Sendable {
     /// replace it with a wrong one.
     var nameCheck: PeerCheck.NameCheck = { host, names in HostIdentity(host: host).isAmong(names) }
 
+    /// The present, in seconds since 1970, by which certificates are watched. Tests replace it.
+    var wallClock: @Sendable () -> Int = PeerCertificate.now
+
     /// The largest ratio of decompression; `nil` when bodies are not decompressed.
     var maximumInflationRatio: Int? {
         switch decompression {

@@ -16,8 +16,8 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
 
     /// Used by the exchange alone, with one call after the other, except for the constant notes.
     struct Memory {
-        /// Only for the log.
-        var httpStatus: Int?
+        /// Counted only for the log.
+        var figures = CallFigures()
         let notes: ExchangeNotes
         let collector: Response.Collector
         let answer: AnswerPublisher
@@ -25,7 +25,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
 
     var memory: Memory {
         Memory(
-            notes: server.notes(of: request),
+            notes: server.notes(of: request, in: token),
             collector: Response.Collector(reader: server.reader.inspecting(request.context.inspection)),
             answer: self
         )
@@ -33,8 +33,10 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
 
     func begin(_ subscription: ColdSubscription<Self>) {
         do {
+            let http = try server.httpRequest(for: request, token: token)
+            if subscription.memory.notes.log != nil { subscription.memory.figures.bytesOut = http.body.length }
             server.send(
-                try server.httpRequest(for: request, token: token),
+                http,
                 in: request.context,
                 below: request.root(below: server.apiRoot),
                 to: Parts(subscription: subscription)
@@ -61,9 +63,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
-            if subscription.memory.notes.log != nil, case .head(let head) = part {
-                subscription.memory.httpStatus = Int(head.status.code)
-            }
+            if subscription.memory.notes.log != nil { subscription.memory.figures.note(part) }
             do {
                 try subscription.memory.collector.take(part)
             } catch {
@@ -79,7 +79,12 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
                 if let error { throw error }
                 var response = try memory.collector.response()
                 response.nameScripts(memory.answer.request.scripts)
-                memory.notes.finished(httpStatus: memory.httpStatus)
+                var figures = memory.figures
+                if memory.notes.log != nil {
+                    figures.rows = (response as? any RowCounting)?.rowCount
+                    figures.session = (response as? LoginResponse)?.token.map { SessionToken($0).shortName }
+                }
+                memory.notes.finished(figures)
                 subscription.publishLast(response, to: downstream)
             } catch {
                 fail(error, downstream)
@@ -90,7 +95,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
             guard let downstream else { return }
             let memory = subscription.memory
             let error = memory.answer.server.error(error, about: memory.answer.request)
-            memory.notes.failed(error, httpStatus: memory.httpStatus)
+            memory.notes.failed(error, memory.figures)
             downstream.receive(completion: .failure(error))
         }
     }

@@ -16,11 +16,12 @@ extension DataAPI.Database {
 
 extension DataAPI.Calling {
     /// The same, with its calls bound to this tenure. They are steps of one operation, so none is answered from a
-    /// cache.
+    /// cache, and all are logged for the code that begins it.
     func bound(to tenure: Tenure) -> Self {
         callOptions { options in
             options.tenure = tenure
             options.cacheTime = nil
+            options.noteCaller()
         }
     }
 }

@@ -75,8 +75,9 @@ extension DataAPI.Database {
         _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> TenuredPublisher<Value>.Work {
         let call = calls.ofOneCall(in: tenure)
-        // Counted for writes, whose outcome may be in doubt, and for middleware.
-        let attempts = request.isSafeToRepeat && !server.hasHooks(call) ? nil : AttemptCount()
+        // Counted for writes, whose outcome may be in doubt, for middleware and for the log.
+        let isCounted = !request.isSafeToRepeat || server.hasHooks(call) || call.options.areLogged
+        let attempts = isCounted ? AttemptCount() : nil
         func answer() -> AnyPublisher<Value, FMRest.APIError> {
             self.answer(to: request, call) { token in
                 self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
@@ -240,7 +241,7 @@ extension SessionPool {
         }
         return attemptInSession(for: purpose)
             .renewOnce(isRepeatable: isRepeatable, isReplayable: isReplayable) { failure in
-                self.observer.repeats(failure.error)
+                self.observer.repeats(failure)
                 return attemptInSession(for: .replay)
             }
             .eraseToAnyPublisher()
@@ -278,8 +279,9 @@ extension DataAPI.Server {
         }
         return observed
             ?? deferred(makeRequest) { request in
-                let call = self.calls.ofOneCall
-                let attempts = self.hasHooks(call) ? AttemptCount() : nil
+                // Sessions are shared, so what opens and ends them is no work of one caller.
+                let call = request.path.sessionCall == nil ? self.calls.ofOneCall.withCaller : self.calls.ofOneCall
+                let attempts = self.hasHooks(call) || call.options.areLogged ? AttemptCount() : nil
                 return self.retrying(request, in: call) {
                     var next = call.next(at: self.time.now())
                     next.attempt = attempts?.next() ?? 1

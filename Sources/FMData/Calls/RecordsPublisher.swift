@@ -29,13 +29,20 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
     let upstream: Upstream
     let reader: AnswerReader
     var notes: ExchangeNotes?
+    /// What is known for the log before the answer comes.
+    var figures = CallFigures()
     /// Called before the completion of an answer that reports success.
     let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
         upstream.subscribe(
-            Inner(reading: RecordStream(reader: reader), notes: notes, summary: summary, downstream: subscriber)
+            Inner(
+                reading: RecordStream(reader: reader, figures: figures),
+                notes: notes,
+                summary: summary,
+                downstream: subscriber
+            )
         )
     }
 
@@ -138,7 +145,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 case .deliver(let downstream): deliver(to: downstream)
                 case .ask(let upstream): upstream.request(.max(1))
                 case .fail(let downstream, let error):
-                    notes?.failed(error, httpStatus: stream.httpStatus)
+                    notes?.failed(error, stream.figures)
                     downstream.receive(completion: .failure(error))
                 case .rest: return
                 }
@@ -177,7 +184,9 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 lock.withLock { demand += more }
             case .end(let summary):
                 lock.withLock { lockedTerminate() }
-                notes?.finished(httpStatus: stream.httpStatus)
+                var figures = stream.figures
+                figures.rows = summary.recordCount
+                notes?.finished(figures)
                 self.summary?(summary)
                 downstream.receive(completion: .finished)
             case .failure(let error):
@@ -186,7 +195,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                     return ending == nil ? self.upstream : nil
                 }
                 upstream?.cancel()
-                notes?.failed(error, httpStatus: stream.httpStatus)
+                notes?.failed(error, stream.figures)
                 downstream.receive(completion: .failure(error))
             case .starved:
                 break
@@ -215,14 +224,15 @@ struct RecordStream<R: Decodable, P: Decodable>: ~Copyable {
     private(set) var next = Event.starved
     /// Whether the last part has been read.
     private(set) var isEnded = false
-    /// The status of the answer, once its head has arrived.
-    private(set) var httpStatus: Int?
+    /// What is counted for the log.
+    private(set) var figures: CallFigures
     /// `nil` after the end.
     private var reader: RecordResponseReader<R, P>?
     private var answer: AnswerBeginning
 
-    init(reader: AnswerReader) {
+    init(reader: AnswerReader, figures: CallFigures = CallFigures()) {
         self.reader = reader.recordReader()
+        self.figures = figures
         answer = AnswerBeginning(reader: reader)
     }
 
@@ -230,9 +240,10 @@ struct RecordStream<R: Decodable, P: Decodable>: ~Copyable {
         for part in parts {
             answer.take(part)
             switch part {
-            case .head(let head): httpStatus = Int(head.status.code)
+            case .head: break
             case .body(let bytes): reader?.feed(bytes)
             }
+            figures.note(part)
         }
         isEnded = isLast
         if case .starved = next { advance() }

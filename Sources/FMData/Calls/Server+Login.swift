@@ -1,3 +1,4 @@
+import NIOCore
 import OpenCombine
 
 extension SessionAuthenticator {
@@ -28,8 +29,10 @@ extension DataAPI.Server {
             DataAPIRequest.logIn(to: database, as: credentials, dataSources: dataSources)
                 .within((calls ?? self.calls).ofOneCall.next(at: self.time.now()))
         }) { request in
-            self.exchange(request)
+            let sent = self.time.now()
+            return self.exchange(request)
                 .tryMap { response in
+                    self.compareClocks(response.date, sent: sent)
                     guard let token = response.token else {
                         throw FMRest.APIError(.decoding, reason: "The login succeeded but brought no token.")
                     }
@@ -43,6 +46,11 @@ extension DataAPI.Server {
                 }
                 .eraseToAnyPublisher()
         }
+    }
+
+    private func compareClocks(_ date: String?, sent: NIODeadline) {
+        guard let clockWatch, let date = date.flatMap(HTTPDate.parse) else { return }
+        clockWatch.saw(date, between: time.date(sent), and: time.date(time.now()))
     }
 
     /// Publishes one value when the host has answered a call that changes nothing, made with this key.

@@ -1,3 +1,5 @@
+import FMHTTP
+
 /// The token of an open Data API session, or a key that is sent like one. It can be sent and stored, but is never
 /// printed.
 struct SessionToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -8,6 +10,11 @@ struct SessionToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStr
     init(_ value: String) {
         self.value = value
         bearer = "Bearer \(value)"
+    }
+
+    /// A name for the log: the beginning of a digest, from which the token cannot be found.
+    var shortName: String {
+        SHA256.hash(Array(value.utf8)).prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     var description: String { "SessionToken(••••)" }

@@ -1,3 +1,4 @@
+import FMHTTP
 import Logging
 import NIOConcurrencyHelpers
 import OpenCombine
@@ -116,10 +117,10 @@ extension Logger {
     /// Logs a line of names; it contains no field values.
     fileprivate func tell(_ drift: DataAPI.ModelDrift, of database: String) {
         var metadata: Logger.Metadata = [
-            "database": "\(database)", "layout": "\(drift.layout)", "record": "\(drift.record)",
+            LogKey.database: "\(database)", LogKey.layout: "\(drift.layout)", LogKey.type: "\(drift.record)",
         ]
-        if !drift.missing.isEmpty { metadata["missing"] = .array(drift.missing.map { .string($0) }) }
-        if !drift.added.isEmpty { metadata["added"] = .array(drift.added.map { .string($0) }) }
+        if !drift.missing.isEmpty { metadata[LogKey.missing] = .array(drift.missing.map { .string($0) }) }
+        if !drift.added.isEmpty { metadata[LogKey.added] = .array(drift.added.map { .string($0) }) }
         log(
             level: drift.missing.isEmpty ? .notice : .warning,
             "layout differs from its type of records",

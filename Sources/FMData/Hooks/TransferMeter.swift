@@ -1,3 +1,4 @@
+import FMHTTP
 public import Foundation
 public import Logging
 import NIOConcurrencyHelpers
@@ -81,8 +82,8 @@ extension DataAPI {
                     level: threshold < 1 ? .notice : .warning,
                     "data transfer has reached a part of its limit",
                     metadata: [
-                        "percent": "\(Int((threshold * 100).rounded()))", "bytes": "\(reading.total)",
-                        "limit": "\(limit ?? 0)",
+                        LogKey.percent: "\(Int((threshold * 100).rounded()))", LogKey.bytes: "\(reading.total)",
+                        LogKey.limit: "\(limit ?? 0)",
                     ]
                 )
                 onThreshold?(threshold, reading)

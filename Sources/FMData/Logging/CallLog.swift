@@ -15,22 +15,30 @@ struct CallLog: Sendable {
     private let now: @Sendable () -> NIODeadline
     private let started: NIODeadline
 
-    /// - Parameter origin: `nil` for a server whose host text names none.
+    /// - Parameters:
+    ///   - session: the name of the session, not its token.
+    ///   - origin: `nil` for a server whose host text names none.
     init<Response>(
         _ logger: Logger,
         of request: DataAPIRequest<Response>,
+        in session: String?,
         to origin: Origin?,
         now: @escaping @Sendable () -> NIODeadline
     ) {
+        let attempt = request.context.attempt
         self.init(
             logger,
             now: now,
             kind: request.path.sessionCall ?? "call",
             hasMessages: request.root == .dataAPI,
             metadata: [
-                "origin": origin.map { "\($0)" }, "method": request.method.rawValue,
-                "path": request.path.template,
-                "database": request.path.database, "layout": request.layout, "tag": request.context.tag,
+                LogKey.origin: origin.map { "\($0)" },
+                LogKey.method: request.method.rawValue, LogKey.path: request.path.template,
+                LogKey.operation: request.operation.rawValue,
+                LogKey.database: request.path.database, LogKey.layout: request.layout,
+                LogKey.record: request.path.recordId.map(String.init), LogKey.tag: request.context.tag,
+                LogKey.attempt: attempt > 1 ? "\(attempt)" : nil,
+                LogKey.session: session,
             ]
         )
     }
@@ -40,6 +48,7 @@ struct CallLog: Sendable {
     init(
         _ logger: Logger,
         ofContentFrom origin: Origin,
+        operation: String,
         tag: String?,
         now: @escaping @Sendable () -> NIODeadline
     ) {
@@ -48,7 +57,10 @@ struct CallLog: Sendable {
             now: now,
             kind: "call",
             hasMessages: false,
-            metadata: ["origin": "\(origin)", "method": "GET", "path": "/{content}", "tag": tag]
+            metadata: [
+                LogKey.origin: "\(origin)", LogKey.method: "GET", LogKey.path: "/{content}",
+                LogKey.operation: operation, LogKey.tag: tag,
+            ]
         )
     }
 
@@ -69,38 +81,63 @@ struct CallLog: Sendable {
     }
 
     /// The answer reported success, and was read to its end.
-    func finished(httpStatus: Int?) {
-        write("finished", httpStatus, hasMessages ? FileMakerErrorCode.ok : nil)
+    func finished(_ figures: CallFigures) {
+        write("finished", figures) { metadata in
+            if hasMessages { metadata[LogKey.code] = "\(FileMakerErrorCode.ok.rawValue)" }
+        }
     }
 
-    func failed(_ error: FMRest.APIError, httpStatus: Int?) {
-        write("failed", error.httpStatus ?? httpStatus, error.fileMakerCode, error: error.code)
+    func failed(_ error: FMRest.APIError, _ figures: CallFigures) {
+        write("failed", figures) { $0.add(error) }
     }
 
-    func cancelled() { write("cancelled", nil, nil) }
+    func cancelled() { write("cancelled", CallFigures()) { _ in } }
 
     /// The call failed, and another attempt follows after a pause.
     func willTryAgain(after error: FMRest.APIError, attempt: Int, pause: TimeAmount) {
         var metadata: Logger.Metadata = [
-            "attempt": "\(attempt)", "pause_ms": "\(pause.nanoseconds / 1_000_000)", "error": "\(error.code)",
+            LogKey.attempt: "\(attempt)", LogKey.pause: pause.logged,
         ]
-        metadata["http_status"] = error.httpStatus.map { "\($0)" }
-        metadata["filemaker_code"] = error.fileMakerCode.map { "\($0.rawValue)" }
+        metadata.add(error)
         logger.debug("\(kind) is tried again after a pause", metadata: metadata)
     }
 
-    private func write(
-        _ end: String,
-        _ httpStatus: Int?,
-        _ code: FileMakerErrorCode?,
-        error: FMRest.APIError.Code? = nil
-    ) {
-        var metadata: Logger.Metadata = [
-            "duration_ms": "\(Double((now() - started).nanoseconds / 1000) / 1000)"
-        ]
-        metadata["http_status"] = httpStatus.map { "\($0)" }
-        metadata["filemaker_code"] = code.map { "\($0.rawValue)" }
-        metadata["error"] = error.map { "\($0)" }
+    private func write(_ end: String, _ figures: CallFigures, _ more: (inout Logger.Metadata) -> Void) {
+        var metadata = figures.metadata
+        metadata[LogKey.duration] = (now() - started).logged
+        more(&metadata)
         logger.debug("\(kind) \(end)", metadata: metadata)
+    }
+}
+
+/// What is counted of an exchange for its line in the log.
+struct CallFigures: Sendable {
+    var httpStatus: Int?
+    /// The number of records in the answer; `nil` if the answer is about something else.
+    var rows: Int?
+    /// The bytes of the answer's body, after decompression; `nil` before an answer came.
+    var bytesIn: Int?
+    /// The bytes of the request's body; `nil` without one.
+    var bytesOut: Int?
+    /// The name of the session that the exchange has opened.
+    var session: String?
+
+    mutating func note(_ part: HTTPResponsePart) {
+        switch part {
+        case .head(let head):
+            httpStatus = Int(head.status.code)
+            bytesIn = 0
+        case .body(let bytes): bytesIn = (bytesIn ?? 0) + bytes.readableBytes
+        }
+    }
+
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        metadata[LogKey.status] = httpStatus.map { "\($0)" }
+        metadata[LogKey.rows] = rows.map { "\($0)" }
+        metadata[LogKey.bytesIn] = bytesIn.map { "\($0)" }
+        metadata[LogKey.bytesOut] = bytesOut.map { "\($0)" }
+        if let session { metadata[LogKey.session] = "\(session)" }
+        return metadata
     }
 }

@@ -1,30 +1,80 @@
 import FMHTTP
 import Logging
+import NIOConcurrencyHelpers
+import NIOCore
 
-/// The log of a database's sessions, apart from the calls that open and end them: refused sessions whose request is
-/// repeated in another, and failures of the token store.
-struct SessionLog: Sendable {
-    let logger: Logger?
-    let origin: Origin?
-    let database: String
+/// The log of a database's sessions, apart from the calls that open and end them.
+///
+/// At `debug`: refused sessions whose request is repeated in another, waits for a session, changes of the pool. As a
+/// notice, once until a login succeeds: what an operator has to act on. As a warning: failures of the token store.
+final class SessionLog: Sendable {
+    private let logger: Logger?
+    /// What was told last of logins that fail; `nil` after one that succeeded.
+    private let told = NIOLockedValueBox<String?>(nil)
 
-    func repeats(after error: FMRest.APIError) {
-        guard let logger, logger.logLevel <= .debug else { return }
-        var metadata = metadata
-        metadata["http_status"] = error.httpStatus.map { "\($0)" }
-        metadata["filemaker_code"] = error.fileMakerCode.map { "\($0.rawValue)" }
-        logger.debug("session refused, request is repeated in another", metadata: metadata)
+    init(logger: Logger?, origin: Origin?, database: String) {
+        var logger = logger
+        logger?[metadataKey: LogKey.database] = "\(database)"
+        logger?[metadataKey: LogKey.origin] = origin.map { "\($0)" }
+        self.logger = logger
     }
+
+    /// Whether lines at `debug` are logged.
+    var isDetailed: Bool { logger.map { $0.logLevel <= .debug } ?? false }
+
+    func repeats(after failure: AttemptFailure) {
+        guard isDetailed else { return }
+        var metadata: Logger.Metadata = [:]
+        metadata.addCodes(of: failure.error)
+        metadata[LogKey.session] = failure.lease.map { "\($0.token.shortName)" }
+        logger?.debug("session refused, request is repeated in another", metadata: metadata)
+    }
+
+    func waited(for session: SessionToken, _ time: TimeAmount) {
+        logger?.debug(
+            "waited for a session",
+            metadata: [LogKey.session: "\(session.shortName)", LogKey.waited: time.logged]
+        )
+    }
+
+    func changed(_ status: DataAPI.SessionStatus) {
+        logger?.debug(
+            "sessions changed",
+            metadata: [
+                LogKey.sessions: "\(status.sessions)", LogKey.loggingIn: "\(status.loggingIn)",
+                LogKey.limit: "\(status.limit)", LogKey.waiting: "\(status.waiting)",
+            ]
+        )
+    }
+
+    func transition(_ transition: SessionTransition) {
+        switch transition {
+        case .loggedIn, .replaced: told.withLockedValue { $0 = nil }
+        // Without a status nothing was sent: there are no credentials.
+        case .lost(let error) where error.httpStatus != nil:
+            tellOnce(error.fileMakerCode == 214 ? "account is locked out" : "credentials are refused", error)
+        case .lost, .loggedOut: break
+        }
+    }
+
+    /// The host has no room for a session, and no other serves.
+    func shutOut(_ error: FMRest.APIError) { tellOnce("host has no room for a session", error) }
 
     func storeFailed(_ error: any Error) {
-        var metadata = metadata
-        metadata["reason"] = "\(FMRest.APIError.tokenStore(error).reason)"
-        logger?.warning("token store failed", metadata: metadata)
+        logger?.warning(
+            "token store failed",
+            metadata: [LogKey.reason: "\(FMRest.APIError.tokenStore(error).reason)"]
+        )
     }
 
-    private var metadata: Logger.Metadata {
-        var metadata: Logger.Metadata = ["database": "\(database)"]
-        metadata["origin"] = origin.map { "\($0)" }
-        return metadata
+    private func tellOnce(_ what: String, _ error: FMRest.APIError) {
+        let isNew = told.withLockedValue { told in
+            defer { told = what }
+            return told != what
+        }
+        guard isNew else { return }
+        var metadata: Logger.Metadata = [:]
+        metadata.addCodes(of: error)
+        logger?.notice("\(what)", metadata: metadata)
     }
 }

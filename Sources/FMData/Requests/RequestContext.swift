@@ -9,7 +9,7 @@ struct RequestContext: Sendable {
     var tag: String?
     /// The middleware of the call, behind that of the server.
     var middleware: [DataAPI.Middleware] = []
-    /// The number of the attempt, from 1 on; counted only for writes and for middleware.
+    /// The number of the attempt, from 1 on; counted only for writes, for middleware and for the log.
     var attempt = 1
     /// Whether a live query makes the call to detect changes.
     var isPoll = false

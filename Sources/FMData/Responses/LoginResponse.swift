@@ -3,6 +3,10 @@ import FMHTTP
 /// The response of a login: the token of the new session.
 struct LoginResponse: Decodable {
     var token: String?
+    /// The host's `Date`, unread.
+    var date: String?
+
+    enum CodingKeys: CodingKey { case token }
 }
 
 extension LoginResponse: DataAPIResponse {
@@ -13,19 +17,23 @@ extension LoginResponse: DataAPIResponse {
 
         private let body: WholeAnswer<LoginResponse>
         private var token: String?
+        private var date: String?
 
         init(reader: AnswerReader) {
             body = WholeAnswer(reader: reader)
         }
 
         func take(_ part: HTTPResponsePart) {
-            if case .head(let head) = part { token = head.headers.first(name: Self.tokenHeader) }
+            if case .head(let head) = part {
+                token = head.headers.first(name: Self.tokenHeader)
+                date = head.headers.first(name: "Date")
+            }
             body.take(part)
         }
 
         func response() throws -> LoginResponse {
             let response = try body.response()
-            return LoginResponse(token: token ?? response.token)
+            return LoginResponse(token: token ?? response.token, date: date)
         }
     }
 }

@@ -34,6 +34,8 @@ final class SessionPool: @unchecked Sendable {
     private var isWatched = false
     /// Whether the status is in the outbox. One entry is enough, since the status is read when it is delivered.
     private var isStatusPosted = false
+    /// The size that was reported last, if sizes are reported.
+    private var reportedSize: (sessions: Int, limit: Int)?
     private var outbox = Outbox<News, Effect>()
 
     private let configuration: DataAPI.SessionConfiguration
@@ -277,6 +279,9 @@ extension SessionPool {
         lock.withLock { lockedStatus() }
     }
 
+    /// The time by the pool's clock.
+    var now: NIODeadline { time.now() }
+
     /// Whether the host had no room at the last login, while no session can serve.
     var isShutOut: Bool {
         lock.withLock { machine.isShutOut }
@@ -341,6 +346,7 @@ extension SessionPool {
         case transition(SessionTransition)
         case left([NIODeadline])
         case status
+        case size(DataAPI.SessionStatus)
     }
 
     /// Lock, change the machine, put its actions into the outbox, unlock, empty the outbox.
@@ -377,6 +383,7 @@ extension SessionPool {
             }
         }
         let effects = actions.compactMap(lockedEffect)
+        lockedReportSize()
         if isWatched, !isStatusPosted {
             isStatusPosted = true
             outbox.post(.status)
@@ -385,8 +392,18 @@ extension SessionPool {
         return !outbox.isEmpty
     }
 
+    private func lockedReportSize() {
+        guard observer.changed != nil else { return }
+        let size = (sessions: machine.sessions.count, limit: machine.limit)
+        if let reportedSize, reportedSize == size { return }
+        reportedSize = size
+        outbox.post(.size(machine.status))
+    }
+
     private func tell(_ news: News) {
         switch news {
+        case .size(let status):
+            observer.changed?(status)
         case .transition(let transition):
             observer.transition(transition)
         case .left(let instants):
@@ -585,6 +602,7 @@ extension SessionPool {
                 return ((), machine.loginFailed(id, .init(error), jitter: jitter, now: now))
             }
         }
+        if case .failure(let error) = result, error.meansHostFull, isShutOut { observer.shutOut(error) }
     }
 
     private func logOutEnded(_ id: SessionID, _ result: Result<Void, FMRest.APIError>?) {

@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 
 /// The options of the calls that are made through a server, a database or a layout, and the clock of one call once it
@@ -12,9 +13,9 @@ struct CallContext: Sendable {
     /// The steps by which the call is observed, behind all others; `nil` for a call that is not observed, or not yet.
     private(set) var observation: [DataAPI.Middleware]?
 
-    init(_ configured: DataAPI.Timeouts) {
+    init(_ configured: DataAPI.Timeouts, logger: Logger? = nil) {
         self.configured = configured
-        options = DataAPI.CallOptions(timeouts: configured)
+        options = DataAPI.CallOptions(timeouts: configured, serverLogger: logger)
     }
 
     /// The context with changed options, for calls that have not begun.
@@ -35,9 +36,16 @@ struct CallContext: Sendable {
     /// The context of one call whose steps all run in this tenure and never read a cached answer: the steps decide on
     /// each other's answers, so these must be what the host has.
     func ofOneCall(in tenure: Tenure) -> CallContext {
-        var context = ofOneCall
+        var context = ofOneCall.withCaller
         context.options.tenure = tenure
         context.options.cacheTime = nil
+        return context
+    }
+
+    /// The context of calls whose lines in the log have the metadata of the code that begins them.
+    var withCaller: CallContext {
+        var context = self
+        context.options.noteCaller()
         return context
     }
 
@@ -66,7 +74,7 @@ struct CallContext: Sendable {
     func next(at now: NIODeadline) -> RequestContext {
         RequestContext(
             limits: limits(at: now),
-            logger: options.logger,
+            logger: options.callLogger,
             tag: options.tag,
             middleware: middleware,
             isPoll: options.pollMeter != nil

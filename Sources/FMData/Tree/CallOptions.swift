@@ -12,9 +12,10 @@ extension DataAPI {
         public var timeouts: Timeouts
         /// Where the calls are logged, with the metadata of this logger. `nil`, the default, is the server's
         /// ``DataAPI/Config/logger``. The latter also gets everything that no single call causes: logins and logouts of
-        /// shared sessions, lines of the HTTP client.
+        /// shared sessions, lines of the HTTP client. With either, the lines have the metadata of the task-local logger
+        /// as well: <doc:Logging>.
         public var logger: Logger?
-        /// A text of yours that names the work that the calls belong to: `tag` in the log,
+        /// A text of yours that names the work that the calls belong to: `fm.tag` in the log,
         /// ``FMRest/APIError/RequestSummary/tag`` in errors. It is printed unchanged. The default is none.
         public var tag: String?
         /// How often and at what pace calls are tried again after a transient failure; see ``Calling/retrying(_:)``.
@@ -41,6 +42,11 @@ extension DataAPI {
         var isExplanation = false
         /// The tenure that the calls run in; `nil` for the one that is current when a call begins.
         var tenure: Tenure?
+        /// The logger of the server's configuration, for calls without ``logger``.
+        var serverLogger: Logger?
+        /// What the task-local logger of the code that began the calls adds to their lines; `nil` before they begin,
+        /// and if none of their lines is logged.
+        var callerMetadata: Logger.Metadata?
     }
 
     /// The objects that calls are made through: a ``Server``, a ``Database``, a ``Layout``. Each of these methods
@@ -98,7 +104,7 @@ extension DataAPI.Calling {
     ///
     ///     people.tagged("nightly import").createRecord(ada)
     ///
-    /// - Parameter tag: A text of yours: `tag` in the log, and in the ``FMRest/APIError/request`` of errors; printed
+    /// - Parameter tag: A text of yours: `fm.tag` in the log, and in the ``FMRest/APIError/request`` of errors; printed
     ///   unchanged. It replaces the tag before.
     public func tagged(_ tag: String) -> Self {
         callOptions { $0.tag = tag }

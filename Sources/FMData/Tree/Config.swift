@@ -119,25 +119,36 @@ extension DataAPI {
         ///     config.logger = Logger(label: "invoices.fmdata")
         ///     config.logger?.logLevel = .debug
         ///
-        /// At `debug` each call to the server writes one line when it has ended, "call finished", "call failed" or
-        /// "call cancelled", and so does each login ("login finished" …) and each logout. A session that the server
-        /// refuses (952) is logged as "session refused, request is repeated in another", a call that
-        /// ``Calling/retrying(_:)`` sends again as "call is tried again after a pause". Each line carries, as far as
-        /// they apply:
+        /// At `debug` each attempt of a call writes one line when it has ended, and so does each login, logout, page,
+        /// batch and poll. Notices and warnings are for the operator of the program. <doc:Logging> lists the lines, and
+        /// says how they are tied to the work of the program. Each line carries, as far as they apply:
         ///
-        /// - `origin`, `method` and `path`: the path below the root of the API, with the names of database, layout,
-        ///   script and field, and `{recordId}`, `{repetition}`, `{token}` and `{content}` in place of everything else;
-        /// - `database` and `layout`;
-        /// - `filemaker_code`: 0 for success, and `http_status`;
-        /// - `error`: the ``FMRest/APIError/Code`` of a failure;
-        /// - `tag`: the name that the caller has set by ``Calling/tagged(_:)``;
-        /// - `attempt` and `pause_ms`: the number of the coming attempt and the pause before it;
-        /// - `duration_ms`: from the first demand to the end of the answer, for a container's content to its beginning.
+        /// | key | what it is |
+        /// |---|---|
+        /// | `origin`, `http.method`, `http.path` | the request; the path is an ``OutgoingRequest/pathTemplate`` |
+        /// | `fm.operation` | the ``Operation`` |
+        /// | `fm.database`, `fm.layout`, `fm.record` | what it is about; the record by its id |
+        /// | `fm.session` | a name of the session: eight digits of a digest of its token |
+        /// | `fm.tag` | the name that the caller has set by ``Calling/tagged(_:)`` |
+        /// | `fm.attempt` | the number of the attempt, from 2 on; of a pause, the number of the one to come |
+        /// | `fm.code`, `http.status` | FileMaker's code, 0 for success, and the status of the answer |
+        /// | `error`, `reason` | of a failure: its ``FMRest/APIError/Code``, and what happened, without a value |
+        /// | `rows` | the number of records in the answer, or on the page |
+        /// | `bytes_in`, `bytes_out` | the bytes of the bodies of answer and request, without compression |
+        /// | `duration_ms` | from the first demand to the end of the answer, or to the beginning of a content |
+        /// | `pause_ms`, `waited_ms` | a pause before the next attempt or poll; a wait for a session |
+        /// | `sessions`, `logging_in`, `limit`, `waiting` | a pool: its ``SessionStatus`` |
+        /// | `delivered`, `total` | a page: the number of records so far, and of all |
+        /// | `created`, `updated`, `deleted`, `failed`, `unknown`, `skipped` | a batch: its ``BatchSummary`` |
+        /// | `woken_by`, `work_ms` | a poll: its cause, and the time that it has taken the host |
+        /// | `drift`, `places`, `records` | records that moved between pages: a ``PageDrift`` |
+        /// | `type`, `missing`, `added` | a layout that differs from its type: a ``ModelDrift`` |
+        /// | `valid_until`, `skew_s` | a certificate's end; by how many seconds the host's clock is ahead |
+        /// | `percent`, `bytes`, `limit` | a ``TransferMeter`` |
         ///
-        /// At `trace` the HTTP client adds its own lines, with `request`, `attempt` and `connection`. Warnings report
-        /// dangerous settings, a token store that fails, records that moved between pages, and a main thread that is
-        /// blocked. No line holds a password, a token, a parameter or the value of a field. A logger of a higher level
-        /// costs nothing.
+        /// At `trace` the HTTP client adds its own lines, with `http.request`, `http.attempt`, `http.connection`,
+        /// `wire_bytes_in` and `outcome`. No line holds a password, a token, a parameter or the value of a field. A
+        /// logger of a higher level costs a call the comparison of the level.
         public var logger: Logger?
         /// Steps that every request to the server goes through: calls, logins, contents of containers. The default is
         /// none. Single calls may have more: ``CallOptions/middleware``.

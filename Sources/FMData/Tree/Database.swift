@@ -81,23 +81,32 @@ extension DataAPI {
             let log = SessionLog(logger: server.config.logger, origin: try? server.origin.get(), database: name)
             let state = CredentialsState(identity: identity, shown: _credentials, willChange: SelfGuarded(changes))
             attachments = Attachments()
+            var observer = SessionObserver(
+                transition: { transition in
+                    log.transition(transition)
+                    state.show(transition)
+                },
+                repeats: { log.repeats(after: $0) },
+                left: { [pools = server.pools, now = server.time.now] left in
+                    pools.withLockedValue { $0.leave(left, now: now()) }
+                },
+                shutDown: { [attachments] in
+                    for observer in attachments.all((any DatabaseObserver).self) { observer.shutDown() }
+                },
+                shutOut: { log.shutOut($0) },
+                storeFailed: { log.storeFailed($0) }
+            )
+            if log.isDetailed {
+                observer.waited = { log.waited(for: $0, $1) }
+                observer.changed = { log.changed($0) }
+            }
             let pool = SessionPool(
                 configuration: server.config.sessions,
                 storeKey: login.storeKey(of: name, on: server),
                 authenticator: SessionAuthenticator(identity: identity, database: name, server: server),
                 time: server.time,
                 jitter: server.random,
-                observer: SessionObserver(
-                    transition: { state.show($0) },
-                    repeats: { log.repeats(after: $0) },
-                    left: { [pools = server.pools, now = server.time.now] left in
-                        pools.withLockedValue { $0.leave(left, now: now()) }
-                    },
-                    shutDown: { [attachments] in
-                        for observer in attachments.all((any DatabaseObserver).self) { observer.shutDown() }
-                    },
-                    storeFailed: { log.storeFailed($0) }
-                )
+                observer: observer
             )
             sessions = .pool(pool)
             server.register(pool)

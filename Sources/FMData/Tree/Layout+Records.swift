@@ -70,10 +70,15 @@ extension DataAPI.Layout {
         let server = database.server
         return database.perform(makeRequest) { request, token in
             let scripts = request.scripts
+            let notes = server.notes(of: request, in: token)
+            var figures = CallFigures()
+            // The request is written once more for that, but only for the log.
+            if notes.log != nil { figures.bytesOut = try? server.httpRequest(for: request, token: token).body.length }
             return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
                 reader: server.reader.inspecting(request.context.inspection),
-                notes: server.notes(of: request),
+                notes: notes,
+                figures: figures,
                 summary: summary.map { summary in
                     { @Sendable report in
                         var report = report

@@ -44,6 +44,8 @@ extension DataAPI {
         /// How the exchanges with the host have ended.
         let exchanges: ExchangeRecord
         let blockedActorWatch: BlockedActorWatch
+        /// `nil` if nothing is to be logged of the host's clock.
+        let clockWatch: ClockWatch?
         /// The first part of the path of every Data API call: `/fmi/data/vLatest`.
         let apiRoot: String
         private let children: NIOLockedValueBox<DatabaseRegistry>
@@ -84,7 +86,7 @@ extension DataAPI {
             exchanges = ExchangeRecord()
             children = NIOLockedValueBox(DatabaseRegistry())
             pools = NIOLockedValueBox(ServerPools())
-            calls = CallContext(config.timeouts)
+            calls = CallContext(config.timeouts, logger: config.logger)
             shown = nil
             self.origin = Result { () throws(FMRest.APIError) in
                 try HostAddress.origin(of: host, scheme: config.scheme)
@@ -96,8 +98,9 @@ extension DataAPI {
             self.random = runtime.random
             self.retryBudget = RetryBudget()
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)
+            self.clockWatch = ClockWatch(config.logger, origin: try? origin.get())
             if config.tls.dangerouslySkipsVerification {
-                config.logger?.warning("TLS certificates are not verified", metadata: ["host": "\(self.host)"])
+                config.logger?.warning("TLS certificates are not verified", metadata: [LogKey.origin: "\(self.host)"])
             }
         }
 
@@ -116,6 +119,7 @@ extension DataAPI {
             attachments = server.attachments
             exchanges = server.exchanges
             blockedActorWatch = server.blockedActorWatch
+            clockWatch = server.clockWatch
             apiRoot = server.apiRoot
             children = server.children
             pools = server.pools

@@ -9,6 +9,8 @@ struct ConnectionFactory: Sendable {
     let maximumInflationRatio: Int?
     let tls: TLSContexts
     let peerCheck: PeerCheck
+    /// `nil` if nothing is to be logged of certificates.
+    let certificates: CertificateWatch?
     let proxy: ProxyResolver
     let lookUp: HostResolver.LookUp
     let open: ChannelOpener
@@ -61,6 +63,7 @@ struct ConnectionFactory: Sendable {
             deadline: deadline,
             tls: tls,
             peerCheck: peerCheck,
+            certificates: certificates,
             parserLimits: parserLimits
         )
         let opening = ChannelOpening(

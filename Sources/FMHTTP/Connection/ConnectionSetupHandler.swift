@@ -11,6 +11,7 @@ struct ConnectionSetup: Sendable {
     /// `nil` for plain HTTP.
     let tls: NIOSSLContext?
     let peerCheck: PeerCheck
+    let certificates: CertificateWatch?
     let parserLimits: ResponseParser.Limits
 }
 
@@ -68,6 +69,10 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
             do {
                 let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate()
                 let refusal = try setup.peerCheck.refusal(of: certificate, for: setup.origin.host)
+                if refusal == nil, let certificate, let certificates = setup.certificates {
+                    let (from, until) = (Int(certificate.notValidBefore), Int(certificate.notValidAfter))
+                    certificates.saw(validFrom: from, until: until, of: setup.origin)
+                }
                 run(machine.handshakeCompleted(refusal: refusal), context: context)
             } catch {
                 failed(error, context: context)

@@ -28,7 +28,7 @@ struct PeerCertificate: Equatable {
     private static let maximumNameLength = 100
 
     /// Why it was rejected although it is readable.
-    func refusal(now: Int = time(nil)) -> (HTTPClientError.Code, detail: String) {
+    func refusal(now: Int = PeerCertificate.now()) -> (HTTPClientError.Code, detail: String) {
         if now > validUntil { return (.certificateExpired, "it was valid until \(Self.text(of: validUntil))") }
         if now < validFrom { return (.certificateNotYetValid, "it is valid from \(Self.text(of: validFrom)) on") }
         let purpose = "it is for \(listOfNames) and "
@@ -45,7 +45,10 @@ struct PeerCertificate: Equatable {
         return names.prefix(Self.maximumNames).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
-    private static func text(of time: Int) -> String {
+    /// The present, in seconds since 1970.
+    static let now: @Sendable () -> Int = { time(nil) }
+
+    static func text(of time: Int) -> String {
         var time = time_t(time)
         var parts = tm()
         gmtime_r(&time, &parts)

@@ -12,9 +12,9 @@ struct RequestLog: Sendable {
     init?(_ logger: Logger?, id: RequestID, request: HTTPRequest, runtime: Runtime) {
         // The level is read once: without a log a request costs nothing here.
         guard var logger, logger.logLevel <= .trace else { return nil }
-        logger[metadataKey: "request"] = "\(id.number)"
-        logger[metadataKey: "method"] = "\(request.method.rawValue)"
-        logger[metadataKey: "origin"] = "\(request.origin)"
+        logger[metadataKey: LogKey.httpRequest] = "\(id.number)"
+        logger[metadataKey: LogKey.method] = "\(request.method.rawValue)"
+        logger[metadataKey: LogKey.origin] = "\(request.origin)"
         self.logger = logger
         self.runtime = runtime
         started = runtime.now
@@ -23,22 +23,25 @@ struct RequestLog: Sendable {
     func sending(attempt: Int, on connection: ConnectionID) {
         logger.trace(
             "sending request",
-            metadata: ["attempt": "\(attempt)", "connection": "\(connection.number)", "waited_ms": milliseconds()]
+            metadata: [
+                LogKey.httpAttempt: "\(attempt)", LogKey.httpConnection: "\(connection.number)",
+                LogKey.waited: milliseconds(),
+            ]
         )
     }
 
     func retrying(_ error: HTTPClientError) {
-        logger.trace("connection was stale, sending request once more", metadata: ["error": "\(error.code)"])
+        logger.trace("connection was stale, sending request once more", metadata: [LogKey.error: "\(error.code)"])
     }
 
     func finished(_ figures: ExchangeFigures) {
         logger.trace(
             "request finished",
             metadata: [
-                "status": "\(figures.status)",
-                "wire_bytes": "\(figures.wireBodyBytes)",
-                "body_bytes": "\(figures.bodyBytes)",
-                "duration_ms": milliseconds(),
+                LogKey.status: "\(figures.status)",
+                LogKey.wireBytesIn: "\(figures.wireBodyBytes)",
+                LogKey.bytesIn: "\(figures.bodyBytes)",
+                LogKey.duration: milliseconds(),
             ]
         )
     }
@@ -46,12 +49,14 @@ struct RequestLog: Sendable {
     func failed(_ error: HTTPClientError) {
         logger.trace(
             "request failed",
-            metadata: ["error": "\(error.code)", "outcome": "\(error.outcome)", "duration_ms": milliseconds()]
+            metadata: [
+                LogKey.error: "\(error.code)", LogKey.outcome: "\(error.outcome)", LogKey.duration: milliseconds(),
+            ]
         )
     }
 
     func cancelled() {
-        logger.trace("request cancelled", metadata: ["duration_ms": milliseconds()])
+        logger.trace("request cancelled", metadata: [LogKey.duration: milliseconds()])
     }
 
     private func milliseconds() -> Logger.MetadataValue {

@@ -141,9 +141,10 @@ final class HTTPHandler: ChannelInboundHandler {
 
     private static func metadata(of request: SandboxRequest, _ response: SandboxResponse) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "method": "\(request.method)", "path": "\(LoggedPath(request.path))", "status": "\(response.status)",
+            "http.method": "\(request.method)", "http.path": "\(LoggedPath(request.path))",
+            "http.status": "\(response.status)",
         ]
-        if let code = response.code { metadata["code"] = "\(code)" }
+        if let code = response.code { metadata["fm.code"] = "\(code)" }
         return metadata
     }
 

@@ -292,7 +292,7 @@ public final class WebhookReceiver: Sendable {
     /// A request was rejected.
     func refused(status: Int) {
         state.withLockedValue { $0.counters.refused += 1 }
-        configuration.logger?.notice("webhook refused", metadata: ["status": "\(status)"])
+        configuration.logger?.notice("webhook refused", metadata: ["http.status": "\(status)"])
     }
 
     /// A delivery was answered. Its body is `nil` if it exceeded the limit.

@@ -96,8 +96,8 @@ import Testing
             expectNoDifference(
                 log.all,
                 [
-                    "warning layout differs from its type of records|added=[\"ZoneCount\"] database=World "
-                        + "layout=Countries missing=[\"Currency\"] record=OldCountry"
+                    "warning layout differs from its type of records|added=[\"ZoneCount\"] "
+                        + "fm.database=World fm.layout=Countries missing=[\"Currency\"] type=OldCountry"
                 ]
             )
             #expect(!changes.values.isEmpty)

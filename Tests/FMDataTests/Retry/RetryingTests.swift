@@ -405,7 +405,7 @@ import Testing
             await call.completion()
         }
         let line = try #require(log.all.first { $0.contains("tried again") })
-        for part in ["attempt=2", "pause_ms=1000", "error=fileMaker", "filemaker_code=301", "tag=import"] {
+        for part in ["fm.attempt=2", "pause_ms=1000", "error=fileMaker", "fm.code=301", "fm.tag=import"] {
             #expect(line.contains(part), "\(line)")
         }
     }

@@ -45,9 +45,10 @@ import Testing
             expectNoDifference(
                 lines.all,
                 [
-                    "info request|code=0 method=POST path=\(path)/sessions status=200",
-                    "info request|code=101 method=GET path=\(path)/layouts/Contacts/records/99 status=500",
-                    "info request|method=GET path=\(path)/layouts status=502",
+                    "info request|fm.code=0 http.method=POST http.path=\(path)/sessions http.status=200",
+                    "info request|fm.code=101 http.method=GET http.path=\(path)/layouts/Contacts/records/99 "
+                        + "http.status=500",
+                    "info request|http.method=GET http.path=\(path)/layouts http.status=502",
                 ]
             )
         }

@@ -1,7 +1,7 @@
 public import Logging
 
-/// Collects the lines of a logger, for tests: one text per line, `debug call finished|code=0 method=GET`, with the keys
-/// in order.
+/// Collects the lines of a logger, for tests: one text per line, `debug call finished|fm.code=0 http.method=GET`, with
+/// the keys in order.
 public final class LogLines: Sendable {
     private let lines = Locked<[String]>([])
 
@@ -23,6 +23,7 @@ public final class LogLines: Sendable {
     private struct Handler: LogHandler {
         let lines: Locked<[String]>
         var metadata: Logger.Metadata = [:]
+        var metadataProvider: Logger.MetadataProvider?
         var logLevel = Logger.Level.trace
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -31,7 +32,7 @@ public final class LogLines: Sendable {
         }
 
         func log(event: LogEvent) {
-            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            let all = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
             let text = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             lines.change { $0.append("\(event.level) \(event.message)|\(text)") }
         }

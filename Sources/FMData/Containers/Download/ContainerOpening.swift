@@ -106,11 +106,11 @@ extension ContainerOpening {
             guard let (request, response) = subscription.withLock({ $1.exchange.take() }) else { return }
             switch result {
             case .success(let head):
-                log?.finished(httpStatus: Int(head.status.code))
+                log?.finished(CallFigures(httpStatus: Int(head.status.code)))
                 headReceived(head, of: request, response)
             case .failure(let error):
                 let error = request.error(error)
-                log?.failed(error, httpStatus: nil)
+                log?.failed(error, CallFigures())
                 fail(error)
             }
         }

@@ -222,10 +222,10 @@ extension ContainerParts {
             let log = takeLog()
             switch result {
             case .success(let head):
-                log?.finished(httpStatus: Int(head.status.code))
+                log?.finished(CallFigures(httpStatus: Int(head.status.code)))
                 continueOrFail(head)
             case .failure(let error):
-                log?.failed(FMRest.APIError(wrapping: error), httpStatus: nil)
+                log?.failed(FMRest.APIError(wrapping: error), CallFigures())
                 fail(error)
             }
         }

@@ -139,7 +139,9 @@ extension DataAPI {
             // All calls are bound to the account of the moment at which the run starts. The rows publisher itself is
             // not: the results of rows that were sent have to be published even if the account is replaced.
             let rows = OnDemandPublisher {
-                BatchPublisher(
+                let bound = layout.bound(to: database.tenure)
+                news.begins { bound.layout.log($0) }
+                return BatchPublisher(
                     upstream: upstream,
                     settings: BatchStateMachine.Settings(options, in: database),
                     journal: journal.map { ($0, layout.layout.journalHeader) },
@@ -148,7 +150,7 @@ extension DataAPI {
                     time: database.server.time,
                     random: database.server.random,
                     makeOperation: BatchOperation.ofWrite(
-                        in: layout.bound(to: database.tenure),
+                        in: bound,
                         keyField: options.idempotencyKey
                     )
                 )

@@ -61,6 +61,7 @@ final class BatchRun: @unchecked Sendable {
             return self.upstream
         }
         upstream?.cancel()
+        if upstream != nil { news.ended(lock.withLock { summary }) }
         ask()
     }
 
@@ -143,6 +144,7 @@ final class BatchRun: @unchecked Sendable {
             defer { self.viewers = [:] }
             return (Array(self.viewers.values), self.summary)
         }
+        news.ended(summary)
         for viewer in viewers { viewer.ended(summary, completion) }
     }
 }
@@ -150,12 +152,22 @@ final class BatchRun: @unchecked Sendable {
 /// What a run learns besides its rows.
 final class BatchNews: Sendable {
     private let known = NIOLockedValueBox((journalBytesCut: 0, isInputUnread: false))
+    /// Logs the end; `nil` before the run has begun.
+    private let logEnd = NIOLockedValueBox<(@Sendable (DataAPI.BatchSummary) -> Void)?>(nil)
 
     var journalBytesCut: Int { known.withLockedValue(\.journalBytesCut) }
     var isInputUnread: Bool { known.withLockedValue(\.isInputUnread) }
 
     func cut(journalBytes: Int) { known.withLockedValue { $0.journalBytesCut = journalBytes } }
     func inputIsUnread() { known.withLockedValue { $0.isInputUnread = true } }
+
+    /// The run begins; `log` is called when it has ended.
+    func begins(endingWith log: @escaping @Sendable (DataAPI.BatchSummary) -> Void) {
+        logEnd.withLockedValue { $0 = log }
+    }
+
+    /// The run has ended.
+    func ended(_ summary: DataAPI.BatchSummary) { logEnd.withLockedValue { $0.take() }?(summary) }
 }
 
 extension FMRest.APIError {

@@ -1,3 +1,5 @@
+import FMHTTP
+import Logging
 import OpenCombine
 
 extension DataAPI {
@@ -123,5 +125,23 @@ extension DataAPI.BatchSummary: CustomStringConvertible, CustomReflectable {
             self,
             children: ["counts": description, "causes": problems.map(\.cause.text), "stop": stop?.text as Any]
         )
+    }
+}
+
+extension DataAPI.Layout {
+    /// Logs the end of a batch: counts only.
+    func log(_ summary: DataAPI.BatchSummary) {
+        guard let logger = log(.debug) else { return }
+        var metadata: Logger.Metadata = [
+            LogKey.created: "\(summary.createdCount)", LogKey.updated: "\(summary.updatedCount)",
+            LogKey.deleted: "\(summary.deletedCount)", LogKey.failed: "\(summary.failedCount)",
+            LogKey.unknown: "\(summary.unknownCount)", LogKey.skipped: "\(summary.skippedCount)",
+        ]
+        if let stop = summary.stop {
+            metadata[LogKey.error] = "\(stop.code)"
+            metadata[LogKey.code] = stop.fileMakerCode.map { "\($0)" }
+            metadata[LogKey.reason] = "\(stop.text.prefix(300))"
+        }
+        logger.debug(summary.stop == nil ? "batch finished" : "batch stopped", metadata: metadata)
     }
 }

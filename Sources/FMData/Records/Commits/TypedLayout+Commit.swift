@@ -56,7 +56,11 @@ extension DataAPI.TypedLayout {
         let news = BatchNews()
         // Not bound to the account as a whole: the results of rows that were sent are published even if the account is
         // replaced.
-        let results = OnDemandPublisher { commitRows(rows, by: script.bound, journal, options, news) }
+        let results = OnDemandPublisher {
+            let script = script.bound
+            news.begins { script.layout.log($0) }
+            return commitRows(rows, by: script, journal, options, news)
+        }
         return DataAPI.Batch(results.eraseToAnyPublisher(), news: news, server: server, isolation: isolation)
     }
 

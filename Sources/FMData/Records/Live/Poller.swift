@@ -1,3 +1,4 @@
+import FMHTTP
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
@@ -46,7 +47,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     private final var outbox = Outbox<QueuedEffect, Never>()
 
     final let database: DataAPI.Database
-    private final let layoutName: String
+    private final let layout: DataAPI.Layout
     final var server: DataAPI.Server { database.server }
     private final let statusSubject: CurrentValueSubject<DataAPI.LiveStatus, Never>
 
@@ -58,7 +59,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     ) {
         statusSubject = status
         database = layout.database
-        layoutName = layout.name
+        self.layout = layout
         machine = PollerStateMachine(
             PollerStateMachine.Settings(
                 shortest: TimeAmount(clamping: options.every.lowerBound),
@@ -278,15 +279,21 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     }
 
     private final func tellOfRest(_ rest: TimeAmount) {
-        let options = database.calls.options
-        guard let logger = options.logger ?? server.config.logger else { return }
-        logger.warning(
+        layout.log(.warning)?.warning(
             "polls of a live query take the host so long that its pauses are longer than LiveOptions.every",
-            metadata: [
-                "database": "\(database.name)", "layout": "\(layoutName)",
-                "pause": "\(Duration.nanoseconds(rest.nanoseconds))",
-            ]
+            metadata: [LogKey.pause: rest.logged]
         )
+    }
+
+    /// Logs the end of a poll.
+    private final func log(_ poll: RunningPoll?, failedBy error: FMRest.APIError? = nil) {
+        guard let poll, let logger = layout.log(.debug) else { return }
+        var metadata: Logger.Metadata = [
+            LogKey.wokenBy: "\(poll.origin)", LogKey.duration: (server.time.now() - poll.began).logged,
+            LogKey.hostWork: poll.terms.meter.work.logged,
+        ]
+        if let error { metadata.add(error) }
+        logger.debug(error == nil ? "poll finished" : "poll failed", metadata: metadata)
     }
 
     /// Asks for records that a poll has not found.
@@ -326,9 +333,11 @@ class Poller: RegisteredPoller, @unchecked Sendable {
             return lastWork
         }
         let work = publisher.sink { [weak self] completion in
-            guard case .failure(let error) = completion else { return }
-            self?.act { now in
-                guard let self, self.lastWork == number, !self.lockedIsReplaced(error) else { return ((), []) }
+            guard case .failure(let error) = completion, let self else { return }
+            let poll = self.lock.withLock { self.lastWork == number ? self.running : nil }
+            self.log(poll, failedBy: error)
+            self.act { now in
+                guard self.lastWork == number, !self.lockedIsReplaced(error) else { return ((), []) }
                 self.failure = error
                 return ((), self.machine.failed(.init(error), now, jitter: jitter))
             }
@@ -367,6 +376,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
         var reasons: [Int: DataAPI.RemovalReason] = [:]
         for id in gone { reasons[id] = isThere[id].map { $0 ? .left : .deleted } ?? .unknown }
         let tell = accept(poll, gone: reasons)
+        log(poll)
         endPoll()
         tell()
     }

@@ -18,9 +18,10 @@ extension DataAPI.FoundSet {
                 sizes: tenure.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
                 isPoll: layout.layout.database.calls.options.pollMeter != nil,
                 fetch: { found.answer(to: $0, mode) },
-                log: { layout.layout.logDrift($0) },
+                log: { found.layout.layout.logDrift($0) },
                 error: { FMRest.APIError($0, mode.key, of: layout.layout) }
             )
+            .logged(by: found.layout.layout)
             .eraseToAnyPublisher()
         }
     }
@@ -39,6 +40,7 @@ extension DataAPI.FoundSet {
                     )
                 )
             }
+            .logged(by: layout.layout)
             .eraseToAnyPublisher()
     }
 

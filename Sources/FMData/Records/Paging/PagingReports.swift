@@ -1,18 +1,36 @@
+import FMHTTP
 import Logging
+import OpenCombine
 
 extension DataAPI.Layout {
     /// Logs the drift, for subscribers that receive records only and see no pages.
     func logDrift(_ drift: [DataAPI.PageDrift]) {
-        let context = database.calls.options
-        guard let logger = context.logger ?? database.server.config.logger else { return }
+        guard let logger = log(.warning) else { return }
         for drift in drift {
-            var metadata: Logger.Metadata = [
-                "database": "\(database.name)", "layout": "\(name)", "drift": "\(drift.kind)",
-                "places": "\(drift.places)", "records": "\(drift.recordIds.count)",
-            ]
-            metadata["tag"] = context.tag.map { "\($0)" }
-            logger.warning("records moved between pages", metadata: metadata)
+            logger.warning(
+                "records moved between pages",
+                metadata: [
+                    LogKey.drift: "\(drift.kind)", LogKey.places: "\(drift.places)",
+                    LogKey.records: "\(drift.recordIds.count)",
+                ]
+            )
         }
+    }
+
+    /// Logs a page that is published.
+    fileprivate func logPage(of rows: Int, _ progress: DataAPI.PagingProgress) {
+        guard let logger = log(.debug) else { return }
+        var metadata: Logger.Metadata = [LogKey.rows: "\(rows)", LogKey.delivered: "\(progress.delivered)"]
+        metadata[LogKey.total] = progress.total.map { "\($0)" }
+        logger.debug("page read", metadata: metadata)
+    }
+}
+
+extension Publisher {
+    /// The same pages, each with a line in the log.
+    func logged<Item>(by layout: DataAPI.Layout) -> some Publisher<ItemPage<Item>, Failure>
+    where Output == ItemPage<Item> {
+        handleEvents(receiveOutput: { page in layout.logPage(of: page.items.count, page.progress) })
     }
 }
 

@@ -79,6 +79,7 @@ extension DataAPI.TypedLayout {
                 log: { layout.logDrift($0) },
                 error: { FMRest.APIError($0, portal, of: layout) }
             )
+            .logged(by: layout)
             .eraseToAnyPublisher()
         }
     }

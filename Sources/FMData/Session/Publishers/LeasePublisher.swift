@@ -1,3 +1,4 @@
+import NIOCore
 import OpenCombine
 
 extension SessionPool {
@@ -28,12 +29,24 @@ struct LeasePublisher: ColdPublisher {
     let clock: CallClock?
     let tenure: Tenure?
 
-    /// Constant: what the pool needs of a subscription, also after its end.
-    var memory: (pool: SessionPool, clock: CallClock?, tenure: Tenure?) { (pool, clock, tenure) }
+    /// What the pool needs of a subscription, also after its end: constant but for the wait.
+    struct Memory {
+        let pool: SessionPool
+        let clock: CallClock?
+        let tenure: Tenure?
+        /// When it began to wait; `nil` if it does not wait, or nobody asks how long. Used with the lock held.
+        var waitsSince: NIODeadline?
+    }
+
+    var memory: Memory { Memory(pool: pool, clock: clock, tenure: tenure) }
 
     func begin(_ subscription: LeaseSubscription) {
+        let now = pool.observer.waited == nil ? nil : pool.now
+        // Before the request, which may be answered on another thread before it returns.
+        subscription.withLock { $1.waitsSince = now }
         switch pool.request(purpose, subscription) {
         case .granted(let lease):
+            subscription.withLock { $1.waitsSince = nil }
             subscription.grant(lease)
         case .refused(let error):
             subscription.refuse(error)
@@ -53,10 +66,12 @@ extension LeaseSubscription {
     var clock: CallClock? { memory.clock }
     /// See ``SessionPool/lease(for:within:in:)``.
     var tenure: Tenure? { memory.tenure }
+    private var pool: SessionPool { memory.pool }
 
     func grant(_ lease: SessionLease) {
+        if let since = withLock({ $1.waitsSince }) { pool.observer.waited?(lease.token, pool.now - since) }
         let isWanted = succeed(with: lease)
-        if !isWanted { memory.pool.release(lease, .unused) }
+        if !isWanted { pool.release(lease, .unused) }
     }
 
     func refuse(_ error: FMRest.APIError) {

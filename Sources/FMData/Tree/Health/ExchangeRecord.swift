@@ -88,13 +88,13 @@ struct ExchangeNotes: Sendable {
     let record: ExchangeRecord
     let now: @Sendable () -> NIODeadline
 
-    func finished(httpStatus: Int?) {
-        log?.finished(httpStatus: httpStatus)
+    func finished(_ figures: CallFigures) {
+        log?.finished(figures)
         record.note(nil, now: now())
     }
 
-    func failed(_ error: FMRest.APIError, httpStatus: Int?) {
-        log?.failed(error, httpStatus: httpStatus)
+    func failed(_ error: FMRest.APIError, _ figures: CallFigures) {
+        log?.failed(error, figures)
         record.note(error, now: now())
     }
 
@@ -102,8 +102,8 @@ struct ExchangeNotes: Sendable {
 }
 
 extension DataAPI.Server {
-    /// Where the end of an exchange that begins now is noted.
-    func notes<Response>(of request: DataAPIRequest<Response>) -> ExchangeNotes {
-        ExchangeNotes(log: callLog(of: request), record: exchanges, now: time.now)
+    /// Where the end of an exchange that begins now, in this session, is noted.
+    func notes<Response>(of request: DataAPIRequest<Response>, in session: SessionToken?) -> ExchangeNotes {
+        ExchangeNotes(log: callLog(of: request, in: session), record: exchanges, now: time.now)
     }
 }

@@ -294,7 +294,7 @@ import Testing
                 lines.all,
                 drift.map {
                     "warning records moved between pages|"
-                        + "database=Single drift=\($0.kind) layout=Notes places=\($0.places) records=0"
+                        + "drift=\($0.kind) fm.database=Single fm.layout=Notes places=\($0.places) records=0"
                 }
             )
         }
@@ -313,7 +313,10 @@ import Testing
             expectNoDifference(pages.last?.progress.driftCount, 1)
             expectNoDifference(
                 lines.all,
-                ["warning records moved between pages|database=Single drift=gone layout=Notes places=-2 records=0"]
+                [
+                    "warning records moved between pages|"
+                        + "drift=gone fm.database=Single fm.layout=Notes places=-2 records=0"
+                ]
             )
         }
     }
