@@ -47,7 +47,7 @@ func samples(_ name: String, path: String) -> Target {
     .executableTarget(
         name: name,
         dependencies: [
-            "FMData", "FMSandbox", "FMWebhooks", "SampleSurroundings", openCombine, logging,
+            "FMData", "FMSandbox", "FMTesting", "FMWebhooks", "SampleSurroundings", openCombine, logging,
             .product(name: "OpenCombineDispatch", package: "OpenCombine"),
         ],
         path: path,
@@ -63,6 +63,7 @@ let package = Package(
         .library(name: "FMData", targets: ["FMData"]),
         .library(name: "FMWebhooks", targets: ["FMWebhooks"]),
         .library(name: "FMSandbox", targets: ["FMSandbox"]),
+        .library(name: "FMTesting", targets: ["FMTesting"]),
         // Each of these is empty without the trait after which it is named, and resolves no package.
         .library(name: "FMDataMetrics", targets: ["FMDataMetrics"]),
         .library(name: "FMDataTracing", targets: ["FMDataTracing"]),
@@ -132,6 +133,12 @@ let package = Package(
                 nio("NIOFoundationCompat"), nioSSL, zlib, logging,
             ],
             resources: [.copy("Resources")],
+            swiftSettings: settings
+        ),
+        // For tests of programs: no host, no port, no wait.
+        .target(
+            name: "FMTesting",
+            dependencies: ["FMData", openCombine, nio("NIOCore"), nio("NIOConcurrencyHelpers")],
             swiftSettings: settings
         ),
         .target(
@@ -239,7 +246,7 @@ let package = Package(
         .target(
             name: "FMTestSupport",
             dependencies: [
-                "FMHTTP", "FMData", "FMSandbox", "FMTestHost", openCombine, customDump, logging,
+                "FMHTTP", "FMData", "FMSandbox", "FMTesting", "FMTestHost", openCombine, customDump, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
                 nioSSL, zlib,
             ],
@@ -269,6 +276,13 @@ let package = Package(
             dependencies: [
                 "FMWebhooks", "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FMTestingTests",
+            dependencies: [
+                "FMTesting", "FMData", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
             ],
             swiftSettings: settings
         ),

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    private static let libraries = ["FMData", "FMSandbox", "FMWebhooks"]
+    private static let libraries = ["FMData", "FMSandbox", "FMTesting", "FMWebhooks"]
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

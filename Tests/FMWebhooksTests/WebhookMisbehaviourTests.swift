@@ -50,7 +50,7 @@ import Testing
             // The first list after this restart is empty again, now while the registrar stops.
             installation.sandbox.restart()
             let stopping = Task { await registrar.stop() }
-            await installation.time.untilAlarm(in: .seconds(10))
+            await installation.time.untilTimer(in: .seconds(10))
             expectNoDifference(installation.sandbox.webhooks, first)
             installation.time.advance(by: .seconds(10))
             await stopping.value
@@ -64,7 +64,7 @@ import Testing
             let health = await installation.start(registrar)
             await installation.round(after: .seconds(10))
             // The round is over, so the next one is the first without the webhook.
-            await installation.time.untilAlarm(in: .minutes(5))
+            await installation.time.untilTimer(in: .seconds(300))
             // Another program deletes the webhook, and the next one gets its id.
             _ = try await installation.other.deleteWebhook(1, WebhookInstallation.credentials).firstValue()
             let stranger = WebhookDefinition(
@@ -78,7 +78,7 @@ import Testing
             )
             _ = try await installation.other.addWebhook(stranger, WebhookInstallation.credentials).firstValue()
             expectNoDifference(installation.sandbox.webhooks.map(\.url), ["http://127.0.0.1:9/stranger"])
-            await installation.round(after: .minutes(5), looksTwice: true)
+            await installation.round(after: .seconds(300), looksTwice: true)
             await until { installation.sandbox.webhooks.count == 2 }
             expectNoDifference(installation.sandbox.webhooks.map(\.id), [1, 2])
             await registrar.stop()
@@ -122,7 +122,7 @@ import Testing
             let health = TrackingSubscriber<WebhookHealth, Never>()
             registrar.health.subscribe(health)
             registrar.start()
-            await installation.time.untilAlarm(in: .minutes(5))
+            await installation.time.untilTimer(in: .seconds(300))
             await health.valueCount(atLeast: 2)
             guard case .failing(let reason)? = health.values.last?.state else {
                 Issue.record("it does not fail")
@@ -213,7 +213,7 @@ import Testing
             installation.clock.advance(by: .seconds(16))
             await installation.delivered(7, accepted: 2)
             #expect(await installation.nextHint() == [1, 2])
-            await installation.round(after: .minutes(5))
+            await installation.round(after: .seconds(300))
             await health.wait { events in
                 guard case .value(let last)? = events.last else { return false }
                 return last.warnings.isEmpty
@@ -253,13 +253,13 @@ import Testing
             )
             _ = await installation.start(registrar)
             await installation.round(after: .seconds(10))
-            await installation.time.untilAlarm(in: .minutes(5))
+            await installation.time.untilTimer(in: .seconds(300))
             try await installation.edit(1)
             await installation.sandbox.untilWebhookDeliveries(1)
             expectNoDifference(installation.sandbox.webhookDeliveries.map(\.status), [401])
             expectNoDifference(installation.receiver.counters, .init(refused: 1))
             expectNoDifference(installation.sandbox.webhooks, [])
-            await installation.round(after: .minutes(5), looksTwice: true)
+            await installation.round(after: .seconds(300), looksTwice: true)
             await until { installation.sandbox.webhooks.count == 1 }
             expectNoDifference(installation.hints.values, [])
             await registrar.stop()

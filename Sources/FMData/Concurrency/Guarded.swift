@@ -5,14 +5,16 @@ import NIOConcurrencyHelpers
 ///
 /// (`Synchronization.Mutex` would do, too, but on Linux it waits in the kernel, unseen by the thread sanitizer, which
 /// then reports a race wherever two threads have met.)
-struct Guarded<State>: @unchecked Sendable {
+package struct Guarded<State>: @unchecked Sendable {
     // @unchecked: the state is used under the lock only. What leaves it are subscribers and subscriptions, which may be
     // called on any thread, and values that have left the state for good.
     private let box: NIOLockedValueBox<State>
 
-    init(_ state: State) { box = NIOLockedValueBox(state) }
+    package init(_ state: State) { box = NIOLockedValueBox(state) }
 
-    func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result { try box.withLockedValue(body) }
+    package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try box.withLockedValue(body)
+    }
 }
 
 /// A publisher of OpenCombine that may be used from any thread but is not declared `Sendable`.

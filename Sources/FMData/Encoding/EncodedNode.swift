@@ -79,7 +79,7 @@ final class EncodedNode {
 }
 
 /// The part of a request that a value belongs to, which decides how it is written.
-enum EncodingMode: Hashable {
+package enum EncodingMode: Hashable {
     /// Plain JSON.
     case plain
     /// The fields of a record.

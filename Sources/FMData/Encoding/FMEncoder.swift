@@ -56,7 +56,10 @@ public struct FMEncoder: Sendable {
     }
 
     /// The JSON value to send for a value, before it is written as text.
-    func wireValue(of value: some Encodable, _ mode: EncodingMode = .plain) throws(EncodingFailure) -> WireValue {
+    package func wireValue(
+        of value: some Encodable,
+        _ mode: EncodingMode = .plain
+    ) throws(EncodingFailure) -> WireValue {
         let context = EncodingContext(options: options, userInfo: userInfo, recordEncoder: recordEncoder)
         let node = EncodedNode()
         do {

@@ -31,7 +31,7 @@ extension WireValue {
     }
 
     /// The value as programs use it.
-    var fieldValue: FieldValue {
+    package var fieldValue: FieldValue {
         switch self {
         case .text(let text): .text(text)
         case .literal("true"): FieldValue(true)
@@ -40,7 +40,7 @@ extension WireValue {
         }
     }
 
-    init(_ value: FieldValue) {
+    package init(_ value: FieldValue) {
         self =
             switch value {
             case .text(let text): .text(text)

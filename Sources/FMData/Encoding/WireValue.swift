@@ -1,14 +1,19 @@
 /// A JSON value as it is sent, with its members in order.
-enum WireValue: Hashable, Sendable {
+package enum WireValue: Hashable, Sendable {
     /// A number, `true`, `false` or `null`.
     case literal(String)
     case text(String)
     case array([WireValue])
     case object([Member])
 
-    struct Member: Hashable, Sendable {
-        let name: String
-        let value: WireValue
+    package struct Member: Hashable, Sendable {
+        package let name: String
+        package let value: WireValue
+
+        package init(name: String, value: WireValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// An object with its members sorted by name, so that equal dictionaries give the same bytes.
@@ -21,13 +26,13 @@ enum WireValue: Hashable, Sendable {
 
 extension WireValue {
     /// The text; `nil` for other values.
-    var text: String? { if case .text(let text) = self { text } else { nil } }
+    package var text: String? { if case .text(let text) = self { text } else { nil } }
 
     /// The elements of an array; empty for other values.
-    var elements: [WireValue] { if case .array(let elements) = self { elements } else { [] } }
+    package var elements: [WireValue] { if case .array(let elements) = self { elements } else { [] } }
 
     /// The members of an object; empty for other values.
-    var members: [Member] { if case .object(let members) = self { members } else { [] } }
+    package var members: [Member] { if case .object(let members) = self { members } else { [] } }
 
     /// The same structure with `mark` in place of every value. The names of members stay.
     func replacingValues(by mark: String) -> WireValue {
@@ -42,7 +47,7 @@ extension WireValue {
 
 extension WireValue {
     /// The value as JSON in UTF-8.
-    var json: [UInt8] {
+    package var json: [UInt8] {
         var bytes: [UInt8] = []
         write(into: &bytes)
         return bytes

@@ -54,7 +54,7 @@ struct MiddlewareChain: Sendable {
                 }
                 try passage.begin(isSafeToRepeat: http.isSafeToRepeat)
                 if announcesSending { http.willBeSent?() }
-                return transport.parts(of: DataAPI.TransportRequest(http))
+                return transport.parts(of: DataAPI.TransportRequest(http, of: request))
                     .mapError { error in
                         let error = FMRest.APIError(error)
                         if !error.outcomeIsUnknown { passage.notSent() }

@@ -46,6 +46,23 @@ extension DataAPI {
         /// The part of the target behind ``rootPath``; may be secret.
         private let target: String
 
+        /// The parameters of the URL, decoded, in their order: ranges, sort orders, portals, scripts and what they are
+        /// given. Empty for the content of a container, whose URL is secret as a whole.
+        public var query: [(name: String, value: String)] {
+            guard operation != .downloadContainer, let mark = target.firstIndex(of: "?") else { return [] }
+            return target[target.index(after: mark)...].split(separator: "&").map { item in
+                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                    .map { $0.removingPercentEncoding ?? String($0) }
+                return (name: parts[0], value: parts.dropFirst().first ?? "")
+            }
+        }
+
+        /// The URL of a container's content, which is secret; `nil` for calls.
+        package var contentURL: String? { operation == .downloadContainer ? origin + target : nil }
+
+        /// The names of options whose values must not be written down anywhere.
+        package let confidentialOptions: Set<String>
+
         /// The number of bytes of the body; 0 if there is none.
         public var bodyLength: Int { http.body.length ?? 0 }
 
@@ -81,6 +98,7 @@ extension DataAPI.OutgoingRequest {
         tag = facts.context.tag
         isPoll = facts.context.isPoll
         isSafeToRepeat = http.isSafeToRepeat
+        confidentialOptions = facts.confidentialOptions
         rootPath = root
         target = String(http.target.dropFirst(root.count))
         headers = DataAPI.Headers(
@@ -113,6 +131,8 @@ struct RequestFacts: Sendable {
     var database: String?
     var layout: String?
     var recordId: Int?
+    /// The names of options whose values must not be written down anywhere.
+    var confidentialOptions: Set<String> = []
     let context: RequestContext
 }
 
@@ -125,6 +145,7 @@ extension DataAPIRequest {
             database: path.database,
             layout: layout,
             recordId: path.recordId,
+            confidentialOptions: Set(options.filter { $0.disclosure == .confidential }.map(\.name)),
             context: context
         )
     }

@@ -26,9 +26,23 @@ extension DataAPI {
     /// method and origin only.
     public struct TransportRequest: Sendable {
         let http: HTTPRequest
+        /// The request as middleware has seen it.
+        package let outgoing: OutgoingRequest
 
-        init(_ http: HTTPRequest) { self.http = http }
+        /// - Parameter outgoing: the request as middleware has passed it on.
+        init(_ http: HTTPRequest, of outgoing: OutgoingRequest) {
+            self.http = http
+            self.outgoing = outgoing
+        }
 
+        /// What the request asks for.
+        public var operation: Operation { outgoing.operation }
+        /// The database; `nil` for calls of the server.
+        public var database: String? { outgoing.database }
+        /// The layout; `nil` for calls of a server or of a database.
+        public var layout: String? { outgoing.layout }
+        /// The record; `nil` for calls that do not name one.
+        public var recordId: Int? { outgoing.recordId }
         /// The method, as in `POST`.
         public var method: String { http.method.rawValue }
         /// Scheme, host and port, as in `https://fms.example.com`.

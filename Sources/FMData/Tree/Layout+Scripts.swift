@@ -120,7 +120,7 @@ extension DataAPI.Layout {
                         query: DataAPI.FindQuery(
                             // `*` or `=` (not empty or empty) matches every record, whatever the field's type.
                             query: [[field.name: "*"], [field.name: "="]],
-                            script: DataAPI.ScriptQuery(script: script, scriptParam: parameter),
+                            script: DataAPI.ScriptQuery(script: script, scriptParam: parameter, isConfidential: true),
                             limit: 1,
                             portal: []
                         )

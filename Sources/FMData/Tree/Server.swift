@@ -68,6 +68,17 @@ extension DataAPI {
             self.init(host: host, config: config, runtime: Runtime(), wallClock: { Date() })
         }
 
+        /// A server whose clock and timers are another's, such as those that a test moves.
+        package convenience init(host: String, config: Config, time: SessionTime) {
+            self.init(
+                host: host,
+                config: config,
+                runtime: Runtime(),
+                wallClock: { time.date(time.now()) },
+                time: time
+            )
+        }
+
         /// - Parameters:
         ///   - wallClock: returns the present date.
         ///   - time: the clock and timers of everything above the HTTP client; `nil` for those of the runtime.

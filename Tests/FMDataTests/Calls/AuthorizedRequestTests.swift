@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -8,7 +9,7 @@ import Testing
 
 /// One request under a session. It is sent once more, with a new session, when the server refused its token.
 @Suite struct AuthorizedRequestTests {
-    private let time = ManualTime()
+    private let time = TestClock()
     private let server = StubServer()
     private let pool: SessionPool
 

@@ -173,12 +173,12 @@ import Testing
     /// has a question under way when the first asker gets back: its end must not take that question's subscription.
     @Test func whatFailsAtOnceDoesNotEndTheQuestionThatFollowsIt() async throws {
         try await ScriptedHost.run(answer: { Self.reply($0) }) { host in
-            let time = ManualTime()
+            let time = TestClock()
             // Called once, when the clock is read next: while the first question is being made.
             let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
             var clock = time.sessionTime
             clock.now = {
-                let now = time.now
+                let now = time.deadline
                 var action: (@Sendable () -> Void)?
                 meanwhile.change { (action, $0) = ($0, nil) }
                 action?()

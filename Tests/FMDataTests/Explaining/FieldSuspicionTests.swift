@@ -127,7 +127,7 @@ import Testing
                 config: .patient,
                 runtime: Runtime(),
                 wallClock: { Date() },
-                time: ManualTime().sessionTime
+                time: TestClock().sessionTime
             )
             .addDatabase(
                 "World",

@@ -37,7 +37,7 @@ import Testing
         func fail() { answers.removeFirst().send(completion: .failure(.init(.network, reason: "broken"))) }
     }
 
-    private let time = ManualTime()
+    private let time = TestClock()
     private let requests = Requests()
     private let asker = Requests()
     private let memory: LayoutMemory
@@ -51,7 +51,7 @@ import Testing
         for asker: AnyObject? = nil,
         within limit: TimeAmount? = nil
     ) -> Recorder<FileAnswer?> {
-        memory.answer(to: question, for: asker ?? self.asker, by: limit.map { time.now + $0 }, requests.next)
+        memory.answer(to: question, for: asker ?? self.asker, by: limit.map { time.deadline + $0 }, requests.next)
             .setFailureType(to: FMRest.APIError.self)
             .record { $0 == nil ? "nothing" : "answer" }
     }
@@ -149,17 +149,17 @@ import Testing
         _ = ask(within: .seconds(2))
         requests.succeed()
         let second = ask(.layoutNames, within: .seconds(2))
-        expectNoDifference(time.alarmCount, 1)
+        expectNoDifference(time.timers.count, 1)
         second.cancel()
-        expectNoDifference(time.alarmCount, 0)
+        expectNoDifference(time.timers.count, 0)
     }
 
     @Test func anAnswerThatIsThereAtOnceLeavesNoAlarm() {
-        let answer = memory.answer(to: .layoutNames, for: asker, by: time.now + .seconds(2)) {
+        let answer = memory.answer(to: .layoutNames, for: asker, by: time.deadline + .seconds(2)) {
             Just(FileAnswer.names([])).setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
         }
         let recorder = answer.setFailureType(to: FMRest.APIError.self).record { $0 == nil ? "nothing" : "answer" }
         expectNoDifference(recorder.history, ["answer", "finished"])
-        expectNoDifference(time.alarmCount, 0)
+        expectNoDifference(time.timers.count, 0)
     }
 }

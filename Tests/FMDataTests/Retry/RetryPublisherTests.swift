@@ -14,7 +14,7 @@ import Testing
 
     /// A call whose attempts the test controls. The pauses last 1 s, 2 s and 4 s.
     private final class Fixture: Sendable {
-        let time = ManualTime()
+        let time = TestClock()
         private let made = NIOLockedValueBox<[StubExchange<Int>]>([])
 
         var attempts: [StubExchange<Int>] { made.withLockedValue { $0 } }
@@ -50,17 +50,17 @@ import Testing
         let subscriber = Subscriber()
         fixture.publisher().subscribe(subscriber)
         fixture.attempts[0].fail(Self.down)
-        expectNoDifference(fixture.time.alarms, [.seconds(1)])
+        expectNoDifference(fixture.time.timers, [.seconds(1)])
         fixture.time.advance(by: .milliseconds(999))
         expectNoDifference(fixture.attempts.count, 1)
         fixture.time.advance(by: .milliseconds(1))
         expectNoDifference(fixture.attempts.count, 2)
         fixture.attempts[1].fail(Self.down)
-        expectNoDifference(fixture.time.alarms, [.seconds(2)])
+        expectNoDifference(fixture.time.timers, [.seconds(2)])
         fixture.time.advance(by: .seconds(2))
         fixture.attempts[2].succeed(17)
         expectNoDifference(Self.lines(subscriber), ["subscription", "17", "finished"])
-        expectNoDifference(fixture.time.alarms, [])
+        expectNoDifference(fixture.time.timers, [])
     }
 
     @Test func theLastErrorSaysHowOftenItWasTried() {
@@ -91,7 +91,7 @@ import Testing
             attempt: { Fail(error: Self.down).eraseToAnyPublisher() },
             policy: policy,
             budget: policy.budget ?? DataAPI.RetryBudget(),
-            time: ManualTime().sessionTime,
+            time: TestClock().sessionTime,
             random: { 0 }
         )
         let subscriber = Subscriber()
@@ -152,7 +152,7 @@ import Testing
         fixture.attempts[1].send(1)
         fixture.attempts[1].fail(Self.down)
         expectNoDifference(Self.lines(subscriber), ["subscription", "1", "failed notDataAPI"])
-        expectNoDifference(fixture.time.alarms, [])
+        expectNoDifference(fixture.time.timers, [])
     }
 
     @Test func anEmptyOneFinishes() {
@@ -186,7 +186,7 @@ import Testing
         expectNoDifference(fixture.attempts.map(\.isCancelled), [false, true])
         fixture.attempts[1].fail(Self.down)
         expectNoDifference(Self.lines(subscriber), ["subscription"])
-        expectNoDifference(fixture.time.alarms, [])
+        expectNoDifference(fixture.time.timers, [])
     }
 
     @Test func cancellingEndsAPause() {
@@ -194,17 +194,17 @@ import Testing
         let subscriber = Subscriber()
         fixture.publisher().subscribe(subscriber)
         fixture.attempts[0].fail(Self.down)
-        expectNoDifference(fixture.time.alarms.count, 1)
+        expectNoDifference(fixture.time.timers.count, 1)
         subscriber.cancel()
         subscriber.cancel()
-        expectNoDifference(fixture.time.alarms, [])
+        expectNoDifference(fixture.time.timers, [])
         fixture.time.advance(by: .seconds(60))
         expectNoDifference(fixture.attempts.count, 1)
         expectNoDifference(Self.lines(subscriber), ["subscription"])
     }
 
     @Test func cancellingWhileThePauseIsBeingSetIsNotLost() {
-        let time = ManualTime()
+        let time = TestClock()
         let subscriber = Subscriber()
         var session = time.sessionTime
         session.schedule = { [schedule = session.schedule] instant, ring in
@@ -219,7 +219,7 @@ import Testing
             random: { 0 }
         )
         .subscribe(subscriber)
-        expectNoDifference(time.alarms, [])
+        expectNoDifference(time.timers, [])
         expectNoDifference(Self.lines(subscriber), ["subscription"])
     }
 
@@ -233,7 +233,7 @@ import Testing
         fixture.attempts[0].send(1)
         fixture.attempts[0].fail(Self.down)
         expectNoDifference(subscriber.history, ["1"])
-        expectNoDifference(fixture.time.alarms, [])
+        expectNoDifference(fixture.time.timers, [])
     }
 
     @Test func theNextMayBeginFromInsideTheEndOfTheOneBefore() {
@@ -265,7 +265,7 @@ import Testing
         enum End: CaseIterable { case finished, failed, cancelled, cancelledInPause }
         for end in End.allCases {
             weak var released: Captured?
-            let time = ManualTime()
+            let time = TestClock()
             let exchange = StubExchange<Int>()
             let subscriber = Subscriber()
             do {
@@ -304,6 +304,6 @@ import Testing
         // The attempt may have begun; if so, it was cancelled.
         for attempt in fixture.attempts.dropFirst() { #expect(attempt.isCancelled || attempt.demand.isEmpty) }
         expectNoDifference(Self.lines(subscriber), ["subscription"])
-        expectNoDifference(fixture.time.alarms, [])
+        expectNoDifference(fixture.time.timers, [])
     }
 }

@@ -21,7 +21,7 @@ import Testing
     /// A server with its sample file, and a client whose clock stands still.
     private struct Still {
         let sandbox: Sandbox
-        let time: ManualTime
+        let time: TestClock
         let database: DataAPI.Database
 
         var contacts: DataAPI.Layout { database.retrying(RetryingTests.policy).addLayout("Contacts") }
@@ -30,7 +30,7 @@ import Testing
         /// Lets pauses pass; each must have the expected length.
         func pass(_ pauses: Int64...) async {
             for pause in pauses {
-                await until { time.alarms.contains(.seconds(pause)) }
+                await until { time.timers.contains(.seconds(pause)) }
                 time.advance(by: .seconds(pause))
             }
         }
@@ -38,8 +38,8 @@ import Testing
         /// Lets pauses of any length up to 4 s pass.
         func passPauses(until isOver: () -> Bool) async {
             while !isOver(), !Task.isCancelled {
-                await until { isOver() || time.alarms.contains { $0 <= .seconds(4) } }
-                if let pause = time.alarms.first, pause <= .seconds(4) { time.advance(by: pause) }
+                await until { isOver() || time.timers.contains { $0 <= .seconds(4) } }
+                if let pause = time.timers.first, pause <= .seconds(4) { time.advance(by: pause) }
             }
         }
     }
@@ -51,7 +51,7 @@ import Testing
         try await World.run { world in
             var config = DataAPI.Config.patient
             configure(&config)
-            let time = ManualTime()
+            let time = TestClock()
             let database = Self.server(world.sandbox.url, config, time)
                 .addDatabase(
                     "World",
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    private static func server(_ host: String, _ config: DataAPI.Config, _ time: ManualTime) -> DataAPI.Server {
+    private static func server(_ host: String, _ config: DataAPI.Config, _ time: TestClock) -> DataAPI.Server {
         DataAPI.Server(
             host: host,
             config: config,
@@ -246,7 +246,7 @@ import Testing
 
     @Test func theServerIsLeftAloneAsLongAsItAsks() async throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        let time = ManualTime()
+        let time = TestClock()
         try await ScriptedHost.run(answer: { call in
             switch call.number {
             case 0: .response(429, ["Retry-After": "7", "Content-Type": "text/plain"], "slow down")
@@ -258,8 +258,8 @@ import Testing
                 .addDatabase("Harbor", credentials: Credentials(user: "api", password: "secret"))
             let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
             database.retrying(Self.policy).addLayout("People").getRecords().returnAs(FieldData.self).subscribe(call)
-            for pause in [TimeAmount.seconds(7), .seconds(13)] {
-                await until { time.alarms.contains(pause) }
+            for pause in [Duration.seconds(7), .seconds(13)] {
+                await until { time.timers.contains(pause) }
                 time.advance(by: pause)
             }
             await call.completion()
@@ -300,9 +300,9 @@ import Testing
             still.sandbox.inject(.error(FileMakerError(301)), on: .editRecord, count: nil)
             let call = Call<DataAPI.EditRecordResponse>()
             edit(still.contacts).subscribe(call)
-            await until { still.time.alarms.contains(.seconds(1)) }
+            await until { still.time.timers.contains(.seconds(1)) }
             call.cancel()
-            #expect(!still.time.alarms.contains(.seconds(1)))
+            #expect(!still.time.timers.contains(.seconds(1)))
             still.time.advance(by: .seconds(60))
             expectNoDifference(still.requests[.editRecord], 1)
             expectNoDifference(still.database.sessionStatus.leased, 0)

@@ -9,7 +9,7 @@ import Testing
 
 /// Which logins are sent, and which are held back because the server has refused the same credentials before.
 @Suite struct CredentialsGateTests {
-    private let time = ManualTime()
+    private let time = TestClock()
     /// The logins that were sent, and the error that the server answers for each credentials.
     private let sent = NIOLockedValueBox<[String]>([])
     private let refusals = NIOLockedValueBox<[String: FMRest.APIError]>([:])
@@ -19,7 +19,7 @@ import Testing
             provider: provider,
             place: "the test",
             lockOutCoolDown: .seconds(300),
-            now: { [time] in time.now }
+            now: { [time] in time.deadline }
         )
     }
 
@@ -202,8 +202,8 @@ import Testing
     @Test func fewRefusedPasswordsInTurnAreAllRemembered() {
         var loginGuard = LoginGuard(coolDown: .seconds(1))
         let passwords = (0..<20).map { DataAPI.Credentials(user: "a", password: "\($0)") }
-        for credentials in passwords { loginGuard.loginFailed(credentials, .wrongPassword, now: time.now) }
-        let held = passwords.map { loginGuard.error(for: $0, now: time.now) != nil }
+        for credentials in passwords { loginGuard.loginFailed(credentials, .wrongPassword, now: time.deadline) }
+        let held = passwords.map { loginGuard.error(for: $0, now: time.deadline) != nil }
         expectNoDifference(held, Array(repeating: false, count: 4) + Array(repeating: true, count: 16))
     }
 }

@@ -15,7 +15,7 @@ import Testing
     private struct Still {
         let sandbox: Sandbox
         let clock: ManualClock
-        let time: ManualTime
+        let time: TestClock
         let database: DataAPI.Database
 
         var questions: Int { sandbox.counters.requests[.validateSession] ?? 0 }
@@ -23,21 +23,21 @@ import Testing
         /// Lets time pass on both sides.
         func pass(_ minutes: Int64) {
             clock.advance(by: .seconds(minutes * 60))
-            time.advance(by: .minutes(minutes))
+            time.advance(by: .seconds(minutes * 60))
         }
 
         /// Lets ten minutes pass, after which the host is asked for the session.
         func passUntilAsked() async {
             let before = questions
             pass(10)
-            await until { questions == before + 1 && time.alarms.contains(.minutes(10)) }
+            await until { questions == before + 1 && time.timers.contains(.seconds(600)) }
         }
     }
 
     private func run(_ body: (Still) async throws -> Void) async throws {
         let clock = ManualClock()
         try await World.run(sandbox: { $0.clock = clock }) { world in
-            let time = ManualTime()
+            let time = TestClock()
             let database = DataAPI.Server(
                 host: world.sandbox.url,
                 config: .patient,
@@ -120,7 +120,7 @@ import Testing
             }
             .subscribe(work)
             await work.valueCount(atLeast: 1)
-            await until { still.time.alarms.contains(.minutes(10)) }
+            await until { still.time.timers.contains(.seconds(600)) }
             still.sandbox.expireSessions()
             still.pass(10)
             guard case .failure(let error) = await work.completion() else {
@@ -165,9 +165,9 @@ import Testing
                 _ = try await pinned.getScriptNames().collect().firstValue()
                 still.sandbox.inject(.html(status: 503), on: .validateSession)
                 still.pass(10)
-                await until { still.questions == 1 && still.time.alarms.contains(.minutes(1)) }
+                await until { still.questions == 1 && still.time.timers.contains(.seconds(60)) }
                 still.pass(1)
-                await until { still.questions == 2 && still.time.alarms.contains(.minutes(10)) }
+                await until { still.questions == 2 && still.time.timers.contains(.seconds(600)) }
                 _ = try await pinned.getScriptNames().collect().firstValue()
             }
             expectNoDifference(still.sandbox.counters.logins, 1)

@@ -13,7 +13,7 @@ import Testing
             $0.idleMargin = .seconds(20)
         }
         expectNoDifference(fixture.request().history, ["T1", "finished"])
-        expectNoDifference(fixture.pool.status.expires, ManualTime.date(of: fixture.time.now + .seconds(100)))
+        expectNoDifference(fixture.pool.status.expires, fixture.time.date(of: fixture.time.deadline + .seconds(100)))
         // Each answer postpones the expiry.
         for _ in 0..<3 {
             fixture.time.advance(by: .seconds(79))

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
@@ -135,7 +136,7 @@ import Testing
 
     @Test func aPoolThatIsLetGoClosesItsSessionsFirst() {
         let server = StubServer(answersAtOnce: false)
-        let time = ManualTime()
+        let time = TestClock()
         weak var weakPool: SessionPool?
         do {
             let pool = SessionPool(authenticator: server.authenticator, time: time.sessionTime, jitter: { 1 })

@@ -233,7 +233,7 @@ import Testing
         expectNoDifference(running.history, ["answer", "finished"])
         #expect(done.withLockedValue { $0 })
         expectNoDifference(fixture.server.live, [])
-        expectNoDifference(fixture.time.alarmCount, 0)
+        expectNoDifference(fixture.time.timers.count, 0)
         shutdown.cancel()
     }
 
@@ -272,7 +272,7 @@ import Testing
         let told = NIOLockedValueBox<[Int?]>([])
         let pool = SessionPool(
             authenticator: server.authenticator,
-            time: ManualTime().sessionTime,
+            time: TestClock().sessionTime,
             jitter: { 1 },
             observer: SessionObserver(left: { _ in
                 let left = known.withLockedValue { $0 }?.status.sessionsLeft
@@ -313,7 +313,7 @@ import Testing
         expectNoDifference(server.logOuts.count, 2)
         server.logOuts[1].succeed(())
         #expect(pool == nil)
-        expectNoDifference(time.alarmCount, 0)
+        expectNoDifference(time.timers.count, 0)
     }
 
     /// The next alarm was set for a waiting request, before the pool was closed. The pool must stay alive beyond it.
@@ -337,7 +337,7 @@ import Testing
         expectNoDifference(server.logOuts.count, 2)
         server.logOuts[1].succeed(())
         #expect(pool == nil)
-        expectNoDifference(time.alarmCount, 0)
+        expectNoDifference(time.timers.count, 0)
     }
 
     @Test func pinnedWorkRunsInOneSessionThatEndsWithIt() {
@@ -398,13 +398,13 @@ import Testing
     }
 
     @Test func aTokenThatCannotBeRenewedEndsInAnErrorThatSaysSo() {
-        let time = ManualTime()
+        let time = TestClock()
         let server = StubServer()
         let gate = CredentialsGate(
             provider: .fixed(.init(token: "T1")),
             place: "the test",
             lockOutCoolDown: .seconds(300),
-            now: { time.now }
+            now: { time.deadline }
         )
         let pool = SessionPool(
             authenticator: SessionAuthenticator(
@@ -476,7 +476,7 @@ import Testing
         let fixture = PoolFixture()
         expectNoDifference(fixture.pool.status.expires, nil)
         _ = fixture.request()
-        let first = ManualTime.date(of: fixture.time.now + .minutes(15))
+        let first = fixture.time.date(of: fixture.time.deadline + .minutes(15))
         expectNoDifference(fixture.pool.status.expires, first)
         #expect(fixture.pool.status.isActive(at: first.addingTimeInterval(-1)))
         #expect(!fixture.pool.status.isActive(at: first))
@@ -492,7 +492,7 @@ import Testing
         let exchange = StubExchange<String>()
         let running = fixture.request(exchange)
         time(fixture, .hours(1))
-        #expect(fixture.pool.status.isActive(at: ManualTime.date(of: fixture.time.now)))
+        #expect(fixture.pool.status.isActive(at: fixture.time.date))
         running.cancel()
         watch.cancel()
     }

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOCore
 import OpenCombine
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 /// Many requests need a session at once, and one login serves all of them.
 @Suite struct SingleFlightTests {
-    private let time = ManualTime()
+    private let time = TestClock()
     private let server = StubServer(answersAtOnce: false)
 
     private func makePool(maximumSessions: Int = 1) -> SessionPool {

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOConcurrencyHelpers
 import OpenCombine
 import Testing
@@ -146,7 +147,7 @@ private final class PoolRun: Sendable {
             configuration: configuration,
             storeKey: .init(host: "h", database: "d", identity: "i"),
             authenticator: server.authenticator,
-            time: ManualTime().sessionTime,
+            time: TestClock().sessionTime,
             jitter: { 1 },
             observer: SessionObserver(storeFailed: { _ in store.noteFailure() })
         )

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct TenuredPublisherTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 
-    private let tenure = Tenure(time: ManualTime().sessionTime)
+    private let tenure = Tenure(time: TestClock().sessionTime)
 
     private func call(
         _ exchange: StubExchange<Int>,
@@ -110,7 +110,7 @@ import Testing
 
     @Test func theEndOnAnotherThreadWaitsForTheValue() {
         for _ in 0..<200 {
-            let tenure = Tenure(time: ManualTime().sessionTime)
+            let tenure = Tenure(time: TestClock().sessionTime)
             let exchange = StubExchange<Int>()
             let isTaking = Locked(false)
             let overlaps = Locked(0)
@@ -131,7 +131,7 @@ import Testing
 
     @Test func cancelAndEndOnTwoThreadsLeaveNothingBehind() {
         for _ in 0..<200 {
-            let tenure = Tenure(time: ManualTime().sessionTime)
+            let tenure = Tenure(time: TestClock().sessionTime)
             let exchange = StubExchange<Int>()
             let values = Values(initialDemand: .none)
             TenuredPublisher<Int>(tenure: { tenure }) { _ in .init(publisher: exchange.eraseToAnyPublisher()) }

@@ -47,7 +47,7 @@ import Testing
             config: .patient,
             runtime: Runtime(),
             wallClock: { Date() },
-            time: time ?? ManualTime().sessionTime
+            time: time ?? TestClock().sessionTime
         )
         .addDatabase(
             "World",
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func anAnswerServesForItsTime() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         try await World.run { world in
             let database = stranger(world, time.sessionTime)
             let ada = Self.ada(database, for: .seconds(60))

@@ -15,7 +15,7 @@ import Testing
     /// A database of the sandbox whose client's clock stands still.
     private func still(
         _ world: World,
-        _ time: ManualTime,
+        _ time: TestClock,
         password: String = Solution.Sample.password
     )
         -> DataAPI.Database
@@ -76,18 +76,18 @@ import Testing
     }
 
     @Test func anAnswerIsAnAnswerWhateverItSays() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         try await World.run { world in
             let database = still(world, time)
             _ = try await database.addLayout("Contacts").getRecords().returnAs(FieldData.self).firstValue()
-            expectNoDifference(database.health.lastAnswer, ManualTime.date(of: time.now))
+            expectNoDifference(database.health.lastAnswer, time.date)
             time.advance(by: .seconds(5))
             let contacts = database.addLayout("Contacts")
             _ = await contacts.deleteRecord(recordId: 999_999).awaitSingleResult()
-            expectNoDifference(database.health.lastAnswer, ManualTime.date(of: time.now))
+            expectNoDifference(database.health.lastAnswer, time.date)
             time.advance(by: .seconds(5))
             _ = try await contacts.records(FieldData.self).collect().firstValue()
-            expectNoDifference(database.health.lastAnswer, ManualTime.date(of: time.now))
+            expectNoDifference(database.health.lastAnswer, time.date)
             expectNoDifference(database.health.lastFailure, nil)
             #expect(database.health.isReady)
             _ = try await database.logOut().firstValue()
@@ -96,7 +96,7 @@ import Testing
 
     @Test(arguments: [Sandbox.Fault.html(status: 502), .reset, .empty(status: 200)])
     func aHostThatDoesNotAnswerIsNotReadyUntilItDoes(fault: Sandbox.Fault) async throws {
-        let time = ManualTime()
+        let time = TestClock()
         try await World.run { world in
             let database = still(world, time)
             let contacts = database.addLayout("Contacts")
@@ -114,7 +114,7 @@ import Testing
                 let health = database.server.health
                 #expect(!health.isReady)
                 expectNoDifference(health.failure, expected)
-                expectNoDifference(health.lastFailure, ManualTime.date(of: time.now))
+                expectNoDifference(health.lastFailure, time.date)
                 expectNoDifference(health.description, "not ready; the last request failed: \(expected)")
                 world.sandbox.clearFaults()
                 time.advance(by: .seconds(1))
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func aLockedAccountIsNotReadyUntilItMayBeTriedAgain() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         try await World.run { world in
             let database = still(world, time)
             world.sandbox.inject(.error(FileMakerError(214)), on: .login)
@@ -224,7 +224,7 @@ import Testing
     // MARK: Probes
 
     @Test func aProbeAsksOnceAMinute() async throws {
-        let time = ManualTime()
+        let time = TestClock()
         try await World.run { world in
             let database = still(world, time)
             for _ in 1...3 {

@@ -14,7 +14,7 @@ import Testing
 /// The receiver, used through a socket.
 @Suite(.timeLimit(.minutes(15))) struct WebhookReceiverTests {
     private let key = WebhookKey(mark: UUID(), secret: "s3cret")
-    private let time = TestTime()
+    private let time = TestClock()
 
     private var path: String { key.path(database: "Harbor", table: "Vessels") }
 
@@ -63,7 +63,7 @@ import Testing
             expectNoDifference(response.body, [])
             expectNoDifference(response["content-length"], "0")
         }
-        await time.untilAlarm(in: .milliseconds(100))
+        await time.untilTimer(in: .milliseconds(100))
         // The last delivery counts by now: it is answered first, but recorded before its loop does anything else.
         await until { receiver.counters.accepted == 4 }
         expectNoDifference(hints.values, [])

@@ -16,10 +16,10 @@ final class WebhookInstallation: Sendable {
     /// The server's clock.
     let clock: ManualClock
     /// The registrar's clock.
-    let time = TestTime()
+    let time = TestClock()
     let receiver: WebhookReceiver
     /// The receiver's clock.
-    let receiverTime = TestTime()
+    let receiverTime = TestClock()
     let hints = TrackingSubscriber<DataAPI.ChangeHint, Never>()
     let key = WebhookKey(mark: UUID(), secret: "s3cret")
     /// The registrar's connection to the database.
@@ -29,7 +29,7 @@ final class WebhookInstallation: Sendable {
     /// The same database for a program with live queries.
     let watched: DataAPI.Database
     /// The clock of the live queries.
-    let watchedTime = TestTime()
+    let watchedTime = TestClock()
 
     private init(_ traits: Sandbox.WebhookTraits) async throws {
         let clock = ManualClock()
@@ -109,7 +109,7 @@ final class WebhookInstallation: Sendable {
         let health = TrackingSubscriber<WebhookHealth, Never>()
         registrar.health.subscribe(health)
         registrar.start()
-        await time.untilAlarm(in: .seconds(10))
+        await time.untilTimer(in: .seconds(10))
         time.advance(by: .seconds(10))
         await health.wait { events in events.contains { Self.isRegistered($0) } }
         return health
@@ -121,12 +121,12 @@ final class WebhookInstallation: Sendable {
             let registrar = try registrar(key: key)
             _ = await start(registrar)
             // It checks soon what it has made.
-            await time.untilAlarm(in: .seconds(10))
+            await time.untilTimer(in: .seconds(10))
             withExtendedLifetime(registrar) {}
         }
         // The task that reported may keep it alive for a moment, and its timer must not be mistaken for the next
         // registrar's.
-        await time.untilNoAlarm()
+        await time.untilTimers(\.isEmpty)
     }
 
     private static func isRegistered(_ event: TrackingSubscriber<WebhookHealth, Never>.Event) -> Bool {
@@ -134,11 +134,11 @@ final class WebhookInstallation: Sendable {
     }
 
     /// Lets the next round run, which begins after this time; if a webhook is missing, it reads the list twice.
-    func round(after amount: TimeAmount, looksTwice: Bool = false) async {
-        await time.untilAlarm(in: amount)
+    func round(after amount: Duration, looksTwice: Bool = false) async {
+        await time.untilTimer(in: amount)
         time.advance(by: amount)
         guard looksTwice else { return }
-        await time.untilAlarm(in: .seconds(10))
+        await time.untilTimer(in: .seconds(10))
         time.advance(by: .seconds(10))
     }
 
@@ -158,7 +158,7 @@ final class WebhookInstallation: Sendable {
     /// The records that the next hint names, after its delay; `[-1]` for the whole table.
     func nextHint() async -> [Int] {
         let count = hints.values.count
-        await receiverTime.untilAlarm(in: .milliseconds(100))
+        await receiverTime.untilTimer(in: .milliseconds(100))
         receiverTime.advance(by: .milliseconds(100))
         await hints.valueCount(atLeast: count + 1)
         return hints.values.last?.rowIDs ?? [-1]

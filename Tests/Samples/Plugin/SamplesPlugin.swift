@@ -7,7 +7,7 @@ import PackagePlugin
 struct SamplesPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
         let root = context.package.directoryURL
-        let libraries = ["FMData", "FMSandbox", "FMWebhooks"].map { root.appending(path: "Sources/\($0)") }
+        let libraries = ["FMData", "FMSandbox", "FMTesting", "FMWebhooks"].map { root.appending(path: "Sources/\($0)") }
         let files = [root.appending(path: "README.md")] + (try libraries.flatMap(Self.files))
         let isMainFile = target.name == "samples-in-main-file"
         let output = context.pluginWorkDirectoryURL.appending(path: isMainFile ? "main.swift" : "Functions.swift")

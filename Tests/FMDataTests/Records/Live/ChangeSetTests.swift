@@ -87,7 +87,7 @@ import Testing
 
     @Test func aSetThatWasReadInMotionSaysSo() {
         func isComplete(_ state: State) -> Bool {
-            DataAPI.Freshness(state, since: State(), ManualTime().sessionTime).isComplete
+            DataAPI.Freshness(state, since: State(), TestClock().sessionTime).isComplete
         }
         let torn = Self.state([Self.record(1)], isInconsistent: true).state
         expectNoDifference(isComplete(torn), false)

@@ -27,7 +27,7 @@ struct Harbour: Sendable {
 
     let sandbox: Sandbox
     let clock: ManualClock
-    let time: ManualTime
+    let time: TestClock
     /// The database of the watching client.
     let database: DataAPI.Database
     /// The layout of the other client.
@@ -46,7 +46,7 @@ struct Harbour: Sendable {
         try await Hosted.run(solution(names), sandbox: { $0.clock = clock }) { others, sandbox in
             var config = DataAPI.Config.patient
             configure(&config)
-            let time = ManualTime()
+            let time = TestClock()
             let server = DataAPI.Server(
                 host: sandbox.url,
                 config: config,
@@ -136,7 +136,7 @@ struct Harbour: Sendable {
     /// - Parameter query: the query whose status is followed.
     func poll(_ query: DataAPI.LiveQuery<some RecordFields>) async {
         let before = requests
-        time.advance(by: query.timeToNextLook(at: time.now))
+        time.advance(by: query.timeToNextLook(at: time.date))
         await until { requests > before && query.isAtRest }
     }
 
@@ -165,11 +165,11 @@ extension DataAPI.LiveQuery {
 
     /// The exact time: a poll that begins while the clock is advanced seems to take the rest of that time, and the
     /// pause after it is ten times as long.
-    func timeToNextLook(at now: NIODeadline) -> TimeAmount {
+    func timeToNextLook(at now: Date) -> Duration {
         let status = statusNow
         guard status.kind == .waiting, let until = status.until else { return .seconds(300) }
         // A microsecond more than the fractions of a date may have lost.
-        return .microseconds(Int64(until.timeIntervalSince(ManualTime.date(of: now)) * 1_000_000) + 1)
+        return .microseconds(Int64(until.timeIntervalSince(now) * 1_000_000) + 1)
     }
 
     /// The current status.

@@ -123,7 +123,7 @@ import Testing
         expectNoDifference(values.values.count, count)
         #expect(values.completionIfAny == nil)
         #expect(!table.hasPoller)
-        expectNoDifference(table.time.alarmCount, 0)
+        expectNoDifference(table.time.timers.count, 0)
     }
 
     /// Changes are computed once for subscribers that receive them together, and are not kept longer: a new subscriber
@@ -181,7 +181,7 @@ import Testing
         }
         #expect(released == nil)
         #expect(!impatient.hasPoller)
-        expectNoDifference(time.alarmCount, 0)
+        expectNoDifference(time.timers.count, 0)
     }
 
     @Test func whoCancelsInsideOfAValueGetsNoMore() {
@@ -320,7 +320,7 @@ import Testing
             await last.valueCount(atLeast: 1)
             last.cancel()
             time.advance(by: .seconds(30))
-            expectNoDifference(time.alarmCount, 0)
+            expectNoDifference(time.timers.count, 0)
         }
     }
 }

@@ -124,13 +124,13 @@ import Testing
             await ship.valueCount(atLeast: 1)
             expectNoDifference(ship.values.map { $0?.fieldData.name }, ["Embla"])
             try await harbour.edit(2, ["Name": "Draken"])
-            await until { harbour.time.alarms.contains { $0 < .seconds(10) } }
-            harbour.time.advance(by: harbour.time.alarms[0])
+            await until { harbour.time.timers.contains { $0 < .seconds(10) } }
+            harbour.time.advance(by: harbour.time.timers[0])
             await ship.valueCount(atLeast: 2)
             expectNoDifference(ship.values[1]?.fieldData.name, "Draken")
             try await harbour.delete(2)
-            await until { harbour.time.alarms.contains { $0 < .seconds(10) } }
-            harbour.time.advance(by: harbour.time.alarms[0])
+            await until { harbour.time.timers.contains { $0 < .seconds(10) } }
+            harbour.time.advance(by: harbour.time.timers[0])
             await ship.valueCount(atLeast: 3)
             expectNoDifference(ship.values[2] == nil, true)
             ship.cancel()

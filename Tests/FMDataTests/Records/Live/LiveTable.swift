@@ -1,4 +1,5 @@
 import FMHTTP
+import FMTestSupport
 import NIOCore
 import OpenCombine
 
@@ -22,7 +23,7 @@ final class LiveTable: @unchecked Sendable {
         var isFound = true
     }
 
-    let time: ManualTime
+    let time: TestClock
     let layout: DataAPI.TypedLayout<Fields>
     let options: DataAPI.LiveOptions
     private(set) var rows: [Row] = []
@@ -45,7 +46,7 @@ final class LiveTable: @unchecked Sendable {
     private weak var lastPoller: LivePoller<Fields>?
 
     init(
-        _ time: ManualTime,
+        _ time: TestClock,
         _ layout: DataAPI.TypedLayout<Fields>,
         options: DataAPI.LiveOptions = DataAPI.LiveOptions()
     ) {
@@ -55,15 +56,15 @@ final class LiveTable: @unchecked Sendable {
     }
 
     /// A tree whose clock stands still and whose random numbers are all 0.5.
-    static func makeTimeAndLayout() -> (time: ManualTime, layout: DataAPI.TypedLayout<Fields>) {
-        let time = ManualTime()
+    static func makeTimeAndLayout() -> (time: TestClock, layout: DataAPI.TypedLayout<Fields>) {
+        let time = TestClock()
         var runtime = Runtime()
         runtime.random = { 0.5 }
         let server = DataAPI.Server(
             host: "localhost",
             config: DataAPI.Config(),
             runtime: runtime,
-            wallClock: { ManualTime.date(of: time.now) },
+            wallClock: { time.date },
             time: time.sessionTime
         )
         return (time, server.addDatabase("Database").addLayout("Rows").of(Fields.self))
@@ -137,7 +138,7 @@ final class LiveTable: @unchecked Sendable {
 
     /// Lets time pass until the next poll is due.
     func toNextLook() {
-        if let next = time.alarms.first { time.advance(by: next) }
+        if let next = time.timers.first { time.advance(by: next) }
     }
 
     // MARK: Polls

@@ -183,7 +183,7 @@ import Testing
             // On a busy machine that may be too short at first. While a poll is under way no time passes.
             func untilAtRest(_ count: Int) async {
                 await until {
-                    if query.statusNow.kind == .failing, let next = harbour.time.alarms.first {
+                    if query.statusNow.kind == .failing, let next = harbour.time.timers.first {
                         harbour.time.advance(by: next)
                     }
                     guard query.statusNow.kind == .waiting else { return false }
@@ -200,7 +200,7 @@ import Testing
             await until { query.statusNow.kind != .polling }
             await untilAtRest(2)
             expectNoDifference(values.values.last?.records.map(\.fieldData.name), ["Draken", "Embla", "Fram"])
-            #expect(query.timeToNextLook(at: harbour.time.now) < .milliseconds(500))
+            #expect(query.timeToNextLook(at: harbour.time.date) < .milliseconds(500))
             harbour.sandbox.releaseAnswers()
             values.cancel()
         }
@@ -286,12 +286,12 @@ import Testing
             _ = try await harbour.others.layout.database.addLayout("Crates")
                 .createRecord(["Ship": "Embla", "Weight": 7]).firstValue()
             for _ in 0..<2 {
-                await until { harbour.time.alarms.contains { $0 < .seconds(30) } }
+                await until { harbour.time.timers.contains { $0 < .seconds(30) } }
                 let before = harbour.sandbox.counters.requests[.getRecord, default: 0]
-                harbour.time.advance(by: harbour.time.alarms[0])
+                harbour.time.advance(by: harbour.time.timers[0])
                 await until { harbour.sandbox.counters.requests[.getRecord, default: 0] > before }
             }
-            await until { harbour.time.alarms.contains { $0 < .seconds(60) } }
+            await until { harbour.time.timers.contains { $0 < .seconds(60) } }
             let cargo = ship.values.map { $0?.fieldData.cargo }
             expectNoDifference(cargo.dropFirst().map { $0 }, related == .ignore ? [] : [7])
             ship.cancel()
@@ -727,14 +727,14 @@ import Testing
             let values = await harbour.watch(query)
             _ = try await harbour.insert("Draken")
             harbour.sandbox.inject(.holdAnswer, on: .find)
-            let began = harbour.time.now
+            let began = harbour.time.deadline
             query.refresh()
             await harbour.sandbox.untilAnswersHeld()
             let status = query.statusNow
             expectNoDifference(status.kind, .polling)
             expectNoDifference(status.awaited, .answer)
-            expectNoDifference(status.since, ManualTime.date(of: began))
-            expectNoDifference(status.until, ManualTime.date(of: began + .seconds(30)))
+            expectNoDifference(status.since, harbour.time.date(of: began))
+            expectNoDifference(status.until, harbour.time.date(of: began + .seconds(30)))
             harbour.time.advance(by: .seconds(29))
             expectNoDifference(query.isAtRest, false)
             harbour.time.advance(by: .seconds(1))
@@ -771,7 +771,7 @@ import Testing
             await until { query.isAtRest }
             // The shortest pause is 5 seconds. It is half as long again after a poll without changes, and up to a tenth
             // longer by jitter.
-            let pause = query.timeToNextLook(at: harbour.time.now)
+            let pause = query.timeToNextLook(at: harbour.time.date)
             #expect(pause < .milliseconds(8300), "\(pause)")
             values.cancel()
         }

@@ -59,7 +59,7 @@ import Testing
         expectNoDifference(DataAPI.Config().pollRateLimit, .init(perMinute: 60, burst: 10))
         var config = DataAPI.Config()
         config.pollRateLimit = .init(perMinute: 30, burst: 2)
-        let time = ManualTime()
+        let time = TestClock()
         let server = DataAPI.Server(
             host: "localhost",
             config: config,

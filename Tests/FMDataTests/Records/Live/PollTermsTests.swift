@@ -14,7 +14,7 @@ import Testing
     private typealias Failure = PollerStateMachine.Failure
 
     @Test func anAnswerIsWaitedForAsTheTermsSay() {
-        let time = ManualTime()
+        let time = TestClock()
         let terms = PollTerms(
             tenure: LiveTable.makeTimeAndLayout().layout.layout.database.tenure,
             limit: .seconds(10),
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func theHostsWorkIsThatBetweenRequestAndAnswer() {
-        let time = ManualTime()
+        let time = TestClock()
         let calls = NIOLockedValueBox<[Int]>([])
         let meter = PollMeter(now: time.sessionTime.now) { meter in calls.withLockedValue { $0.append(meter.calls) } }
         func timeout(_ code: HTTPClientError.Code, _ outcome: HTTPClientError.Outcome) -> FMRest.APIError {
@@ -67,7 +67,7 @@ import Testing
 
     /// An answer is handled before its call has ended, so the call's work must count by then.
     @Test func workThatHasNotEndedCounts() {
-        let time = ManualTime()
+        let time = TestClock()
         let meter = PollMeter(now: time.sessionTime.now) { _ in }
         let answer = PassthroughSubject<Int, FMRest.APIError>()
         let values = TrackingSubscriber<Int, FMRest.APIError>()

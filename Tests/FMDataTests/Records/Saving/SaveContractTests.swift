@@ -170,19 +170,19 @@ import Testing
     // MARK: The pause
 
     @Test func aPauseBeginsWithDemandAndEndsOnce() {
-        let time = ManualTime()
+        let time = TestClock()
         let pause = PausePublisher(pause: .seconds(2), time: time.sessionTime)
         let waiting = pause.record(demand: .none, describe: { "\($0)" })
         time.advance(by: .seconds(5))
         waiting.request(.max(1))
-        expectNoDifference(time.alarmCount, 1)
+        expectNoDifference(time.timers.count, 1)
         time.advance(by: .seconds(1))
         expectNoDifference(waiting.history, [])
         time.advance(by: .seconds(1))
         expectNoDifference(waiting.history, ["()", "finished"])
         let cancelled = pause.record()
         cancelled.cancel()
-        expectNoDifference(time.alarmCount, 0)
+        expectNoDifference(time.timers.count, 0)
         time.advance(by: .seconds(5))
         expectNoDifference(cancelled.history, [])
     }

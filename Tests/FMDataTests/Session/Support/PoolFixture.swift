@@ -1,3 +1,4 @@
+import FMTestSupport
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -6,7 +7,7 @@ import OpenCombine
 
 /// A pool with its server and its clock. Records what the pool reports to its owner.
 final class PoolFixture: Sendable {
-    let time = ManualTime()
+    let time = TestClock()
     let server: StubServer
     let pool: SessionPool
     private let heard: NIOLockedValueBox<[String]>

@@ -99,7 +99,7 @@ enum Shop {
                 config: .patient,
                 runtime: Runtime(),
                 wallClock: { Date() },
-                time: ManualTime().sessionTime
+                time: TestClock().sessionTime
             )
             .addDatabase(solution.name, credentials: ada)
             try await body(database, sandbox)

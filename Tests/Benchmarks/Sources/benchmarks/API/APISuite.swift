@@ -6,8 +6,9 @@ import NIOCore
 /// rounds; the figures are medians.
 ///
 /// Figures are calls a second, under `api.<record|record_many|thousand>.<fmdata|ahc_json|urlsession_json>`;
-/// `fmdata_eventloop` is FMData with the other delivery, `ahc_futures_json` AsyncHTTPClient with futures. The records
-/// are the wide ones of `benchmarks decode`; FMData decodes dates, the others leave them as text.
+/// `fmdata_eventloop` is FMData with the other delivery, `fmdata_ahc` FMData with AsyncHTTPClient as its transport,
+/// `ahc_futures_json` AsyncHTTPClient with futures. The records are the wide ones of `benchmarks decode`; FMData
+/// decodes dates, the others leave them as text.
 enum APISuite: Suite {
     static let name = "api"
 
@@ -28,6 +29,12 @@ enum APISuite: Suite {
         let all: [any APIContestant] = [
             FMDataContestant("fmdata", base: server.base, delivery: .background),
             FMDataContestant("fmdata_eventloop", base: server.base, delivery: .eventLoop),
+            FMDataContestant(
+                "fmdata_ahc",
+                base: server.base,
+                delivery: .background,
+                transport: AHCTransport(.benchmark)
+            ),
             AHCJSONContestant(base: server.base),
             AHCFuturesJSONContestant(base: server.base),
             URLSessionJSONContestant(base: server.base),

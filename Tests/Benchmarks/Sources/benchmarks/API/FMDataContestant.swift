@@ -10,11 +10,20 @@ struct FMDataContestant: APIContestant {
     let name: String
     private let database: DataAPI.Database
 
-    /// - Parameter isCached: whether a call is answered from the cache if an equal one was answered before.
-    init(_ name: String, base: String, delivery: DataAPI.Delivery, isCached: Bool = false) {
+    /// - Parameters:
+    ///   - isCached: whether a call is answered from the cache if an equal one was answered before.
+    ///   - transport: what carries requests; the default is the library's own HTTP client.
+    init(
+        _ name: String,
+        base: String,
+        delivery: DataAPI.Delivery,
+        isCached: Bool = false,
+        transport: (any DataAPI.Transport)? = nil
+    ) {
         self.name = name
         var config = DataAPI.Config()
         config.delivery = delivery
+        config.transport = transport
         config.sessions.maximumSessions = APISuite.manyAtATime
         let database = DataAPI.Server(host: base, config: config)
             .addDatabase(CannedDataAPI.database, credentials: Credentials(user: "bench", password: "bench"))
