@@ -12,7 +12,7 @@ struct Containers {
 
     static func main() async throws {
         let host = try Host.fromEnvironment()
-        let database = host.server.addDatabase(host.database, credentials: host.credentials)
+        let database = host.database
         let tour = Containers(layout: database.addLayout(host.place.layout), place: host.place)
         do {
             let recordId = try await tour.makeARecord()

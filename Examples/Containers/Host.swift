@@ -8,9 +8,7 @@ import Foundation
 /// in which the program makes a record, fills its container and deletes it again. `FM_LAYOUT`, `FM_TEXT_FIELD` and
 /// `FM_CONTAINER_FIELD` name the layout and the fields; the defaults are `Contacts`, `Name` and `Photo`.
 struct Host {
-    let server: DataAPI.Server
-    let database: String
-    let credentials: Credentials
+    let database: DataAPI.Database
     let place: Place
     let sandbox: Sandbox?
 
@@ -23,18 +21,13 @@ struct Host {
 
     static func fromEnvironment() throws -> Host {
         let environment = ProcessInfo.processInfo.environment
-        guard let host = environment["FM_HOST"] else { return try embedded() }
-        guard let database = environment["FM_DATABASE"], let user = environment["FM_USER"],
-            let password = environment["FM_PASSWORD"]
-        else { throw Incomplete() }
+        guard environment["FM_HOST"] != nil else { return try embedded() }
         var place = Place()
         if let layout = environment["FM_LAYOUT"] { place.layout = layout }
         if let field = environment["FM_TEXT_FIELD"] { place.textField = field }
         if let field = environment["FM_CONTAINER_FIELD"] { place.containerField = field }
         return Host(
-            server: DataAPI.Server(host: host),
-            database: database,
-            credentials: Credentials(user: user, password: password),
+            database: try DataAPI.Server(environment: environment).addDatabase(environment: environment),
             place: place,
             sandbox: nil
         )
@@ -43,9 +36,11 @@ struct Host {
     private static func embedded() throws -> Host {
         let sandbox = try Sandbox.startAndWait()
         return Host(
-            server: DataAPI.Server(host: sandbox.url),
-            database: Solution.Sample.database,
-            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password),
+            database: DataAPI.Server(host: sandbox.url)
+                .addDatabase(
+                    Solution.Sample.database,
+                    credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
+                ),
             place: Place(),
             sandbox: sandbox
         )
@@ -55,9 +50,5 @@ struct Host {
         guard let sandbox else { return }
         print("Sessions left on the server: \(sandbox.counters.openSessions)")
         await sandbox.stop()
-    }
-
-    struct Incomplete: Error, CustomStringConvertible {
-        let description = "FM_HOST is set, so FM_DATABASE, FM_USER and FM_PASSWORD must be too."
     }
 }

@@ -8,41 +8,25 @@ import Foundation
 /// `FM_PASSWORD` name a real file, which needs the layout of `Vessel.swift`: its vessels are exported, and nothing is
 /// written.
 struct Host {
-    let url: String
-    let database: String
-    let credentials: Credentials
+    /// The variables that name the server, also for a second process.
+    let environment: [String: String]
     let sandbox: Sandbox?
 
     static let fleetSize = 20_000
 
     static func fromEnvironment() async throws -> Host {
         let environment = ProcessInfo.processInfo.environment
-        guard let host = environment["FM_HOST"] else { return try await embedded() }
-        guard let database = environment["FM_DATABASE"], let user = environment["FM_USER"],
-            let password = environment["FM_PASSWORD"]
-        else { throw Incomplete() }
-        return Host(
-            url: host,
-            database: database,
-            credentials: Credentials(user: user, password: password),
-            sandbox: nil
-        )
+        guard environment["FM_HOST"] == nil else { return Host(environment: environment, sandbox: nil) }
+        return try await embedded(in: environment)
     }
 
-    /// The environment for a second process, by which it finds the server of the first.
-    var environment: [String: String] {
-        ProcessInfo.processInfo.environment.merging(["FM_HOST": url, "FM_DATABASE": database]) { $1 }
-            .merging(sandbox == nil ? [:] : ["FM_USER": Self.user, "FM_PASSWORD": Self.password]) { $1 }
+    func vessels(_ config: DataAPI.Config = DataAPI.Config()) throws -> DataAPI.TypedLayout<Vessel> {
+        try DataAPI.Server(environment: environment, config: config)
+            .addDatabase(environment: environment)
+            .layout(Vessel.self)
     }
 
-    func vessels(on server: DataAPI.Server) -> DataAPI.TypedLayout<Vessel> {
-        server.addDatabase(database, credentials: credentials).layout(Vessel.self)
-    }
-
-    private static let user = "nightly"
-    private static let password = "secret"
-
-    private static func embedded() async throws -> Host {
+    private static func embedded(in environment: [String: String]) async throws -> Host {
         let vessels = (1...fleetSize).map { number in
             Solution.Record(["Number": "\(number)", "Name": "Vessel \(number)", "Length": "\(10 + number % 300)"])
         }
@@ -60,18 +44,12 @@ struct Host {
                 )
             ],
             layouts: [.layout(.init(name: "Vessels", table: "Vessels", fields: ["Number", "Name", "Length"]))],
-            accounts: [.init(name: user, password: password)]
+            accounts: [.init(name: "nightly", password: "secret")]
         )
         let sandbox = try await Sandbox.start([fleet])
-        return Host(
-            url: sandbox.url,
-            database: "Fleet",
-            credentials: Credentials(user: user, password: password),
-            sandbox: sandbox
-        )
-    }
-
-    struct Incomplete: Error, CustomStringConvertible {
-        let description = "FM_HOST is set, so FM_DATABASE, FM_USER and FM_PASSWORD must be too."
+        let variables = [
+            "FM_HOST": sandbox.url, "FM_DATABASE": fleet.name, "FM_USER": "nightly", "FM_PASSWORD": "secret",
+        ]
+        return Host(environment: environment.merging(variables) { $1 }, sandbox: sandbox)
     }
 }

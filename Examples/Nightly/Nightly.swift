@@ -38,9 +38,9 @@ struct Nightly {
     /// Exports all vessels. Runs in the process that is killed.
     private static func export(to file: URL) async throws {
         let host = try await Host.fromEnvironment()
-        let server = DataAPI.Server(host: host.url)
-        try await Export(vessels: host.vessels(on: server), file: file).run()
-        _ = await server.shutdown().awaitSingleResult()
+        let vessels = try host.vessels()
+        try await Export(vessels: vessels, file: file).run()
+        _ = await vessels.layout.database.server.shutdown().awaitSingleResult()
     }
 
     /// Starts another process, prints its output, and, if asked, kills it when it reports this progress.
@@ -101,11 +101,11 @@ struct Nightly {
         }
         var config = DataAPI.Config()
         config.sessions.maximumSessions = 4
-        let server = DataAPI.Server(host: host.url, config: config)
-        let importing = Import(vessels: host.vessels(on: server), rows: rows, journal: journal(beside: path))
+        let vessels = try host.vessels(config)
+        let importing = Import(vessels: vessels, rows: rows, journal: journal(beside: path))
         let summary = try await importing.run()
         print("imported: \(summary), \(summary.journalCount > 0 ? "in several runs" : "in one run")")
-        _ = await server.shutdown().awaitSingleResult()
+        _ = await vessels.layout.database.server.shutdown().awaitSingleResult()
     }
 }
 

@@ -7,22 +7,15 @@ import Foundation
 /// Without `FM_HOST` it starts the embedded one. With it, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` name a real file,
 /// which needs the layouts and fields of `Models.swift`; nothing is written to it unless `FM_WRITE=1`.
 struct Host {
-    let server: DataAPI.Server
-    let database: String
-    let credentials: Credentials
+    let database: DataAPI.Database
     let allowsWriting: Bool
     let sandbox: Sandbox?
 
     static func fromEnvironment() throws -> Host {
         let environment = ProcessInfo.processInfo.environment
-        guard let host = environment["FM_HOST"] else { return try embedded() }
-        guard let database = environment["FM_DATABASE"], let user = environment["FM_USER"],
-            let password = environment["FM_PASSWORD"]
-        else { throw Incomplete() }
+        guard environment["FM_HOST"] != nil else { return try embedded() }
         return Host(
-            server: DataAPI.Server(host: host),
-            database: database,
-            credentials: Credentials(user: user, password: password),
+            database: try DataAPI.Server(environment: environment).addDatabase(environment: environment),
             allowsWriting: environment["FM_WRITE"] == "1",
             sandbox: nil
         )
@@ -31,9 +24,8 @@ struct Host {
     private static func embedded() throws -> Host {
         let sandbox = try Sandbox.startAndWait()
         return Host(
-            server: DataAPI.Server(host: sandbox.url),
-            database: "World",
-            credentials: Credentials(user: "admin", password: "secret"),
+            database: DataAPI.Server(host: sandbox.url)
+                .addDatabase("World", credentials: Credentials(user: "admin", password: "secret")),
             allowsWriting: true,
             sandbox: sandbox
         )
@@ -43,9 +35,5 @@ struct Host {
         guard let sandbox else { return }
         print("Sessions left on the server: \(sandbox.counters.openSessions)")
         await sandbox.stop()
-    }
-
-    struct Incomplete: Error, CustomStringConvertible {
-        let description = "FM_HOST is set, so FM_DATABASE, FM_USER and FM_PASSWORD must be too."
     }
 }

@@ -12,8 +12,8 @@ struct Quickstart {
 
     static func main() async throws {
         let host = try Host.fromEnvironment()
-        let database = host.server.addDatabase(host.database, credentials: host.credentials)
-        print("Connected to \(host.server.host), database \(database.name)")
+        let database = host.database
+        print("Connected to \(database.server.host), database \(database.name)")
 
         let tour = Quickstart(
             countries: database.layout(Country.self),

@@ -12,10 +12,12 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "The database, without .fmp12 (what FM_DATABASE says).")
     var database: String?
 
-    @Option(help: "The account (what FM_USER says). Its password is what FM_PASSWORD says.")
+    @Option(help: "The account (what FM_USER says). Its password is what FM_PASSWORD or FM_PASSWORD_FILE says.")
     var user: String?
 
-    @Option(help: ArgumentHelp("Trust the authority in this file (PEM) as well.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Trust the authority in this file (PEM) as well (what FM_CA says).", valueName: "file")
+    )
     var ca: String?
 
     /// The database. Nothing is sent yet.
@@ -28,28 +30,31 @@ struct ConnectionOptions: ParsableArguments {
         dateFormats: DataAPI.DateFormats = .us,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> DataAPI.Database {
-        func value(_ option: String?, _ name: String, _ variable: String) throws -> String {
-            guard let value = option ?? environment[variable], !value.isEmpty else {
-                throw ValidationError("Which \(name)? Give --\(name), or set \(variable).")
-            }
-            return value
-        }
-        let host = try value(host, "host", "FM_HOST")
-        let name = try value(database, "database", "FM_DATABASE")
-        let user = try value(user, "user", "FM_USER")
-        guard let password = environment["FM_PASSWORD"] else {
-            throw ValidationError("The password of \(user) is missing: set FM_PASSWORD.")
-        }
         var config = DataAPI.Config()
         config.dateFormats = dateFormats
-        if let ca {
-            _ = try FileError.telling("read \(ca)") { try FileHandle(forReadingFrom: URL(fileURLWithPath: ca)).close() }
-            config.tls.roots = .systemAnd(file: ca)
-        }
         // The user waits for the logout, so its deadlines are short.
         config.sessions.logOutDeadline = .seconds(3)
         config.sessions.shutdownDeadline = .seconds(6)
-        return DataAPI.Server(host: host, config: config)
-            .addDatabase(otherName ?? name, credentials: Credentials(user: user, password: password))
+        let given = ["FM_HOST": host, "FM_DATABASE": otherName ?? database, "FM_USER": user, "FM_CA": ca]
+        let variables = environment.merging(given.compactMapValues(\.self)) { $1 }
+        if let ca = variables["FM_CA"], !ca.isEmpty {
+            _ = try FileError.telling("read \(ca)") { try FileHandle(forReadingFrom: URL(fileURLWithPath: ca)).close() }
+        }
+        do {
+            return try DataAPI.Server(environment: variables, config: config).addDatabase(environment: variables)
+        } catch {
+            throw ValidationError(Self.advice(on: error, user: variables["FM_USER"]))
+        }
+    }
+
+    /// What the user can do about variables that are missing or wrong. The options say the same as variables do.
+    private static func advice(on error: DataAPI.EnvironmentError, user: String?) -> String {
+        error.problems.map { problem in
+            guard problem.isMissing else { return "\(problem)." }
+            let name = problem.variable.dropFirst("FM_".count).lowercased()
+            if name == "password" { return "The password of \(user ?? "the account") is missing: set FM_PASSWORD." }
+            return "Which \(name)? Give --\(name), or set \(problem.variable)."
+        }
+        .joined(separator: " ")
     }
 }

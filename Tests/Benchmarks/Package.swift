@@ -6,10 +6,14 @@ let package = Package(
     name: "FMDataBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "FMData", path: "../.."),
+        // The traits change nothing in FMData itself: a row without hooks is one of a program without traits.
+        .package(name: "FMData", path: "../..", traits: [.defaults, "Metrics", "Tracing"]),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
     ],
     targets: [
         .executableTarget(
@@ -17,6 +21,8 @@ let package = Package(
             dependencies: [
                 .product(name: "FMData", package: "FMData"),
                 .product(name: "FMSandbox", package: "FMData"),
+                .product(name: "FMDataMetrics", package: "FMData"),
+                .product(name: "FMDataTracing", package: "FMData"),
                 .product(name: "_FMHTTP", package: "FMData"),
                 .product(name: "_FMTestHost", package: "FMData"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -26,6 +32,9 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "OpenCombine", package: "OpenCombine"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),

@@ -1,8 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// FMData's parts behind traits: metrics, tracing, service lifecycle. A package of its own, since the main package
-// resolves their dependencies only for those who ask for them. `.ci/check-ecosystem` runs it.
+// FMData's parts behind traits: metrics, tracing, service lifecycle, and the samples of articles that need them. A
+// package of its own, since the main package resolves their dependencies only for those who ask for them.
+// `.ci/check-ecosystem` runs it.
 let strict: [SwiftSetting] = Context.environment["FMDATA_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
 let fmData: [Target.Dependency] = [
@@ -23,6 +24,28 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
+        // The samples, compiled like a reader's package.
+        .executableTarget(
+            name: "samples-with-traits",
+            dependencies: fmData + [
+                .product(name: "_SampleSurroundings", package: "FMData"),
+                .product(name: "FMDataMetrics", package: "FMData"),
+                .product(name: "FMDataTracing", package: "FMData"),
+                .product(name: "FMDataLifecycle", package: "FMData"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Samples",
+            swiftSettings: strict,
+            plugins: [.plugin(name: "_SamplesPlugin", package: "FMData")]
+        ),
+        .testTarget(
+            name: "SamplesTests",
+            dependencies: ["samples-with-traits", .product(name: "FMSandbox", package: "FMData")],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "MetricsTests",
             dependencies: fmData + [

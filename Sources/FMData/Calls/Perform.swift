@@ -279,8 +279,9 @@ extension DataAPI.Server {
         }
         return observed
             ?? deferred(makeRequest) { request in
-                // Sessions are shared, so what opens and ends them is no work of one caller.
-                let call = request.path.sessionCall == nil ? self.calls.ofOneCall.withCaller : self.calls.ofOneCall
+                var call = self.calls.ofOneCall
+                // Sessions are shared, so what ends them is no work of one caller.
+                if request.path.sessionCall == nil { call.options.noteCaller() }
                 let attempts = self.hasHooks(call) || call.options.areLogged ? AttemptCount() : nil
                 return self.retrying(request, in: call) {
                     var next = call.next(at: self.time.now())

@@ -30,10 +30,10 @@ final class SessionLog: Sendable {
         logger?.debug("session refused, request is repeated in another", metadata: metadata)
     }
 
-    func waited(for session: SessionToken, _ time: TimeAmount) {
+    func waited(for session: String, _ time: TimeAmount) {
         logger?.debug(
             "waited for a session",
-            metadata: [LogKey.session: "\(session.shortName)", LogKey.waited: time.logged]
+            metadata: [LogKey.session: "\(session)", LogKey.waited: time.logged]
         )
     }
 

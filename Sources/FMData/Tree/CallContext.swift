@@ -6,7 +6,7 @@ import NIOCore
 struct CallContext: Sendable {
     /// The time limits of the server's configuration.
     private let configured: DataAPI.Timeouts
-    private(set) var options: DataAPI.CallOptions
+    var options: DataAPI.CallOptions
     /// The clock of the one call that this context is for; `nil` before the call begins, and for a call without a total
     /// limit.
     private(set) var clock: CallClock?
@@ -34,18 +34,13 @@ struct CallContext: Sendable {
     }
 
     /// The context of one call whose steps all run in this tenure and never read a cached answer: the steps decide on
-    /// each other's answers, so these must be what the host has.
+    /// each other's answers, so these must be what the host has. Their lines in the log have the metadata of the code
+    /// that begins the call.
     func ofOneCall(in tenure: Tenure) -> CallContext {
-        var context = ofOneCall.withCaller
+        var context = ofOneCall
+        context.options.noteCaller()
         context.options.tenure = tenure
         context.options.cacheTime = nil
-        return context
-    }
-
-    /// The context of calls whose lines in the log have the metadata of the code that begins them.
-    var withCaller: CallContext {
-        var context = self
-        context.options.noteCaller()
         return context
     }
 

@@ -97,7 +97,7 @@ extension DataAPI {
                 storeFailed: { log.storeFailed($0) }
             )
             if log.isDetailed {
-                observer.waited = { log.waited(for: $0, $1) }
+                observer.waited = { log.waited(for: $0.shortName, $1) }
                 observer.changed = { log.changed($0) }
             }
             let pool = SessionPool(

@@ -16,7 +16,7 @@ internal import Darwin
 /// the name must not lead elsewhere. All other names are looked up on a thread of their own, so a resolver that hangs,
 /// or a program that keeps every thread of the shared pools busy, delays no other request.
 final class HostResolver: Resolver, Sendable {
-    private enum KnownAddress {
+    private enum Known {
         case addresses(v4: [SocketAddress], v6: [SocketAddress])
         case needsLookUp
     }
@@ -51,7 +51,7 @@ final class HostResolver: Resolver, Sendable {
     /// Does nothing: the system's look-up cannot be cancelled. Its result is not used then.
     func cancelQueries() {}
 
-    private static func known(_ host: String, _ port: Int) -> KnownAddress {
+    private static func known(_ host: String, _ port: Int) -> Known {
         if HostGrammar.isLocalhost(host) {
             let v4 = HostGrammar.address("127.0.0.1", port: port)
             let v6 = HostGrammar.address("::1", port: port)

@@ -319,6 +319,17 @@ import Testing
         }
     }
 
+    @Test func eachPageIsACallWithItsRows() async throws {
+        let notes = Notes()
+        try await run(notes) { world in
+            _ = try await world.database.layout(PlainContact.self).all(pageSize: 2).collect().firstValue()
+        }
+        expectNoDifference(
+            notes.lines,
+            ["getRecords 2 rows, 1 attempts, fine", "getRecords 1 rows, 1 attempts, fine"]
+        )
+    }
+
     @Test func aHundredCallsAtOnceKeepTheirOwn() async throws {
         let notes = Notes()
         try await run(notes) { world in

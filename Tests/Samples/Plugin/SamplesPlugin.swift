@@ -2,24 +2,42 @@ import Foundation
 import PackagePlugin
 
 /// Turns the samples in README, the DocC articles and doc comments into programs, before each build of the targets that
-/// run them.
+/// run them. `Tests/Ecosystem` has the program of the articles with samples that need traits.
 @main
 struct SamplesPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-        let root = context.package.directoryURL
-        let libraries = ["FMData", "FMSandbox", "FMTesting", "FMWebhooks"].map { root.appending(path: "Sources/\($0)") }
-        let files = [root.appending(path: "README.md")] + (try libraries.flatMap(Self.files))
-        let isMainFile = target.name == "samples-in-main-file"
-        let output = context.pluginWorkDirectoryURL.appending(path: isMainFile ? "main.swift" : "Functions.swift")
+        let package = context.package.directoryURL
+        let program: (form: String, files: [URL])
+        switch target.name {
+        case "samples-with-traits":
+            let root = package.deletingLastPathComponent().deletingLastPathComponent()
+            let files = try Self.files(in: root.appending(path: "Sources/FMData"))
+            program = ("functions-with-traits", try files.filter(Self.needsTraits))
+        case "samples-in-main-file": program = ("main-file", try Self.files(of: package))
+        default: program = ("functions", try Self.files(of: package))
+        }
+        let output = context.pluginWorkDirectoryURL.appending(
+            path: program.form == "main-file" ? "main.swift" : "Functions.swift"
+        )
         return [
             .buildCommand(
                 displayName: "Samples of README, DocC and doc comments as \(output.lastPathComponent)",
                 executable: try context.tool(named: "sample-writer").url,
-                arguments: [isMainFile ? "main-file" : "functions", output.path] + files.map(\.path),
-                inputFiles: files,
+                arguments: [program.form, output.path] + program.files.map(\.path),
+                inputFiles: program.files,
                 outputFiles: [output]
             )
         ]
+    }
+
+    private static func files(of package: URL) throws -> [URL] {
+        let libraries = ["FMData", "FMSandbox", "FMTesting", "FMWebhooks"]
+            .map { package.appending(path: "Sources/\($0)") }
+        return [package.appending(path: "README.md")] + (try libraries.flatMap(files(in:)))
+    }
+
+    private static func needsTraits(_ article: URL) throws -> Bool {
+        try article.pathExtension == "md" && String(contentsOf: article, encoding: .utf8).contains("with traits")
     }
 
     /// The articles of a library, and its source files with fenced samples. Samples that are only indented are

@@ -3,10 +3,13 @@ import Foundation
 /// Writes the samples of documents as one program, word for word, so that they can be compiled and run as a reader
 /// would paste them.
 ///
-///     sample-writer main-file|functions OUTPUT FILE…
+///     sample-writer main-file|functions|functions-with-traits OUTPUT FILE…
 ///
 /// All samples of a document are one text, in their order. Code in hidden comments (`<!-- swift … -->`) is included: it
 /// contains what the samples presuppose. Addresses are replaced by those that exist where the programs run.
+///
+/// A sample that needs the package's traits stands behind the line `<!-- with traits -->`, hidden code in a comment that
+/// begins with `<!-- swift with traits`. Only the program with traits has them, which is built in `Tests/Ecosystem`.
 ///
 /// An article is a document. So is the page of a library, `FMData.md`, together with the doc comments of the library's
 /// sources: the samples of each source file follow it in a scope of their own, and can use the page's hidden
@@ -15,7 +18,8 @@ import Foundation
 struct SampleWriter {
     static func main() throws {
         let arguments = CommandLine.arguments
-        let documents = try Document.of(arguments.dropFirst(3).map { URL(fileURLWithPath: $0) })
+        let files = arguments.dropFirst(3).map { URL(fileURLWithPath: $0) }
+        let documents = try Document.of(files, hasTraits: arguments[1] == "functions-with-traits")
         let program = arguments[1] == "main-file" ? mainFile(documents) : functions(documents)
         try program.write(toFile: arguments[2], atomically: true, encoding: .utf8)
     }
@@ -103,10 +107,10 @@ struct Document {
     var function: String { "sample\(name)" }
 
     /// The documents that have samples, in the order of their files.
-    static func of(_ files: [URL]) throws -> [Document] {
+    static func of(_ files: [URL], hasTraits: Bool) throws -> [Document] {
         var documents: [Document] = []
         for file in files {
-            let lines = try samples(in: file)
+            let lines = try samples(in: file, hasTraits: hasTraits)
             guard !lines.isEmpty else { continue }
             let isSource = file.pathExtension == "swift"
             let name = isSource ? library(of: file) : file.deletingPathExtension().lastPathComponent
@@ -144,17 +148,22 @@ struct Document {
             .replacingOccurrences(of: "\"http://10.0.0.7:8055\"", with: #""http://127.0.0.1:\(receiver.port ?? 0)""#)
     }
 
-    private static func samples(in file: URL) throws -> [String] {
+    private static func samples(in file: URL, hasTraits: Bool) throws -> [String] {
         var lines: [String] = []
         var end: String?
+        var isWanted = true
+        var before = ""
         for line in try Self.lines(of: file) {
             if let closing = end {
-                if line.hasPrefix(closing) { end = nil } else { lines.append(line) }
+                if line.hasPrefix(closing) { end = nil } else if isWanted { lines.append(line) }
             } else if line == "```swift" {
                 end = "```"
-            } else if line == "<!-- swift" {
+                isWanted = hasTraits || before != "<!-- with traits -->"
+            } else if line == "<!-- swift" || line == "<!-- swift with traits" {
                 end = "-->"
+                isWanted = hasTraits || line == "<!-- swift"
             }
+            before = line
         }
         return lines
     }

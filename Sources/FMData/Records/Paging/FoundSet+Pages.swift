@@ -178,7 +178,7 @@ extension DataAPI.FoundSet {
             makeRequest = { try .find(in: layout, query: query) }
         }
         return layout.database.fetch(item, makeRequest)
-            .tryMap { measured, took in
+            .tryMap { measured in
                 let items = measured.records
                 let info = measured.dataInfo
                 let answer = PageAnswer(
@@ -187,7 +187,13 @@ extension DataAPI.FoundSet {
                     foundCount: info.isReported ? info.foundCount : nil,
                     tableCount: info.isReported ? info.totalRecordCount : nil
                 )
-                return FetchedPage(items: items, answer: answer, bytes: measured.bytes, took: took, date: measured.date)
+                return FetchedPage(
+                    items: items,
+                    answer: answer,
+                    bytes: measured.bytes,
+                    took: measured.took,
+                    date: measured.date
+                )
             }
             .mapError { FMRest.APIError(wrapping: $0) }
             .replaceError(of: .noRecordsMatch, .recordMissing, with: nothing)
@@ -195,16 +201,21 @@ extension DataAPI.FoundSet {
 }
 
 extension DataAPI.Database {
-    /// Sends a request for records, which are read as `item`. Publishes the answer and the time from when the request
-    /// had a session to its end.
+    /// Sends a request for records, which are read as `item`.
     func fetch<Item: AnswerRecord>(
         _ item: Item.Type,
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<Item.Fields, Item.Portals>>
-    ) -> AnyPublisher<(MeasuredRecords<Item>, took: TimeAmount), FMRest.APIError> {
+    ) -> AnyPublisher<MeasuredRecords<Item>, FMRest.APIError> {
         perform({ try makeRequest().measured(as: item) }) { request, token in
             let now = self.server.time.now
             let begun = now()
-            return self.server.exchange(request, token: token).map { ($0, took: now() - begun) }.eraseToAnyPublisher()
+            return self.server.exchange(request, token: token)
+                .map { measured in
+                    var measured = measured
+                    measured.took = now() - begun
+                    return measured
+                }
+                .eraseToAnyPublisher()
         }
     }
 }

@@ -16,6 +16,12 @@ struct MeasuredRecords<Item: AnswerRecord>: DataAPIResponse {
     var bytes = 0
     /// The time of the answer, by the host's clock.
     var date: Date?
+    /// The time from when the request had a session to the end of the answer.
+    var took = TimeAmount.zero
+}
+
+extension MeasuredRecords: RowCounting {
+    var rowCount: Int { records.count }
 }
 
 extension MeasuredRecords {

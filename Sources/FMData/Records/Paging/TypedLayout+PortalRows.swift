@@ -97,7 +97,7 @@ extension DataAPI.Layout {
         return database.fetch(DataAPI.Record<NoFields, [String: [Row]]>.self) {
             try .record(recordId.recordId(), of: self, query: DataAPI.RecordQuery(portal: [part]))
         }
-        .tryMap { measured, took in
+        .tryMap { measured in
             let record = measured.records.first
             // Only one portal was requested, whatever name the server gives it.
             let rows = record?.portalData?.values.first ?? []
@@ -113,7 +113,7 @@ extension DataAPI.Layout {
                 },
                 foundCount: record?.portalDataInfo?.first?.foundCount
             )
-            return FetchedPage(items: rows, answer: answer, bytes: measured.bytes, took: took)
+            return FetchedPage(items: rows, answer: answer, bytes: measured.bytes, took: measured.took)
         }
         .mapError { FMRest.APIError(wrapping: $0) }
         .eraseToAnyPublisher()

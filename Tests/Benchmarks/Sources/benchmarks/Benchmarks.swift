@@ -1,6 +1,6 @@
 import Foundation
 
-/// `benchmarks [http|decode|api|cpu|sessions|streamed|records|live|copies|sandbox|stream|soak|all] [--json FILE]`
+/// `benchmarks [http|decode|api|cpu|hooks|sessions|streamed|records|live|copies|sandbox|stream|soak|all] [--json FILE]`
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
@@ -8,7 +8,7 @@ enum Benchmarks {
     /// The suites that the command line can name. `all` runs those that belong to a comparison, not the long ones.
     static var suites: [any Suite.Type] {
         [
-            HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, SessionsSuite.self,
+            HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, HooksSuite.self, SessionsSuite.self,
             StreamedRecordsSuite.self, RecordsSuite.self, LiveSuite.self, CopiesSuite.self, SandboxSuite.self,
             StreamSuite.self,
             SoakSuite.self,

@@ -68,7 +68,7 @@ extension DataAPI.Layout {
         _ query: DataAPI.RecordQuery
     ) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         database.fetch(AttemptPage<R>.Attempt.self) { try .record(id, of: self, query: query) }
-            .map { answer, _ in
+            .map { answer in
                 AttemptPage<R>(
                     attempts: answer.records,
                     tableCount: answer.dataInfo.isReported ? answer.dataInfo.totalRecordCount : nil,

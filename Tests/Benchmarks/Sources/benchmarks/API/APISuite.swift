@@ -33,7 +33,7 @@ enum APISuite: Suite {
                 "fmdata_ahc",
                 base: server.base,
                 delivery: .background,
-                transport: AHCTransport(.benchmark)
+                configure: { $0.transport = AHCTransport(.benchmark) }
             ),
             AHCJSONContestant(base: server.base),
             AHCFuturesJSONContestant(base: server.base),

@@ -12,18 +12,18 @@ struct FMDataContestant: APIContestant {
 
     /// - Parameters:
     ///   - isCached: whether a call is answered from the cache if an equal one was answered before.
-    ///   - transport: what carries requests; the default is the library's own HTTP client.
+    ///   - configure: changes the configuration.
     init(
         _ name: String,
         base: String,
         delivery: DataAPI.Delivery,
         isCached: Bool = false,
-        transport: (any DataAPI.Transport)? = nil
+        configure: (inout DataAPI.Config) -> Void = { _ in }
     ) {
         self.name = name
         var config = DataAPI.Config()
         config.delivery = delivery
-        config.transport = transport
+        configure(&config)
         config.sessions.maximumSessions = APISuite.manyAtATime
         let database = DataAPI.Server(host: base, config: config)
             .addDatabase(CannedDataAPI.database, credentials: Credentials(user: "bench", password: "bench"))

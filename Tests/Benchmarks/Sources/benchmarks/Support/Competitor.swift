@@ -42,6 +42,24 @@ func compare(
     secondsPerTurn: Double,
     figure: (Turn) -> Double = { $0.perSecond }
 ) async throws -> [(name: String, figure: Double)] {
+    let samples = try await measure(
+        competitors,
+        sample: sample,
+        rounds: rounds,
+        secondsPerTurn: secondsPerTurn,
+        figure: figure
+    )
+    return zip(competitors, samples).map { ($0.name, $1.median) }
+}
+
+/// The figures of each competitor, one for each round; see ``compare(_:sample:rounds:secondsPerTurn:figure:)``.
+func measure(
+    _ competitors: [Competitor],
+    sample: Int,
+    rounds: Int,
+    secondsPerTurn: Double,
+    figure: (Turn) -> Double
+) async throws -> [[Double]] {
     var counts: [Int] = []
     for competitor in competitors {
         try await competitor.run(sample)
@@ -53,5 +71,5 @@ func compare(
             samples[index].append(figure(try await Turn.measured(competitor, counts[index])))
         }
     }
-    return zip(competitors, samples).map { ($0.name, $1.median) }
+    return samples
 }
