@@ -75,9 +75,6 @@ let package = Package(
         .library(name: "_FMHTTP", targets: ["FMHTTP"]),
         // Internal: `Tests/Benchmarks` measures against the servers of the tests.
         .library(name: "_FMTestHost", targets: ["FMTestHost"]),
-        // Internal: `Tests/Ecosystem` compiles the samples that need traits.
-        .plugin(name: "_SamplesPlugin", targets: ["SamplesPlugin"]),
-        .library(name: "_SampleSurroundings", targets: ["SampleSurroundings"]),
     ],
     traits: [
         .default(enabledTraits: ["Compression"]),
@@ -88,8 +85,8 @@ let package = Package(
     ],
     // Examples, samples and test support are targets of this package instead of separate packages: `swift run
     // quickstart` must work in the root, a test can start only programs of its own package, and a plugin can use only
-    // tools of its own. A package that depends on this one resolves and builds none of them, since no product for users
-    // reaches them; `.ci/check-dependent` checks that.
+    // tools of its own. A package that depends on this one resolves and builds none of them, since no product reaches
+    // them; `.ci/check-dependent` checks that.
     dependencies: [
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -315,6 +312,7 @@ let package = Package(
             name: "FMDataCLITests",
             dependencies: [
                 "FMDataCLI", "FMData", "FMModel", "FMSandbox", "FMTestSupport", customDump, issueReporting,
+                nio("NIOHTTP1"), nioSSL,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

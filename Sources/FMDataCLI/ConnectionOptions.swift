@@ -20,6 +20,14 @@ struct ConnectionOptions: ParsableArguments {
     )
     var ca: String?
 
+    /// The variables of the environment, with the options in place of those that say the same.
+    func variables(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String: String] {
+        let given = ["FM_HOST": host, "FM_DATABASE": database, "FM_USER": user, "FM_CA": ca]
+        return environment.merging(given.compactMapValues(\.self)) { $1 }
+    }
+
     /// The database. Nothing is sent yet.
     ///
     /// - Parameters:
@@ -30,18 +38,32 @@ struct ConnectionOptions: ParsableArguments {
         dateFormats: DataAPI.DateFormats = .us,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> DataAPI.Database {
+        let server = try openServer(dateFormats: dateFormats, environment: environment)
+        var variables = variables(environment)
+        if let otherName { variables["FM_DATABASE"] = otherName }
+        do {
+            return try server.addDatabase(environment: variables)
+        } catch {
+            throw ValidationError(Self.advice(on: error, user: variables["FM_USER"]))
+        }
+    }
+
+    /// The server, for what needs no database. Nothing is sent yet.
+    func openServer(
+        dateFormats: DataAPI.DateFormats = .us,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> DataAPI.Server {
         var config = DataAPI.Config()
         config.dateFormats = dateFormats
         // The user waits for the logout, so its deadlines are short.
         config.sessions.logOutDeadline = .seconds(3)
         config.sessions.shutdownDeadline = .seconds(6)
-        let given = ["FM_HOST": host, "FM_DATABASE": otherName ?? database, "FM_USER": user, "FM_CA": ca]
-        let variables = environment.merging(given.compactMapValues(\.self)) { $1 }
+        let variables = variables(environment)
         if let ca = variables["FM_CA"], !ca.isEmpty {
             _ = try FileError.telling("read \(ca)") { try FileHandle(forReadingFrom: URL(fileURLWithPath: ca)).close() }
         }
         do {
-            return try DataAPI.Server(environment: variables, config: config).addDatabase(environment: variables)
+            return try DataAPI.Server(environment: variables, config: config)
         } catch {
             throw ValidationError(Self.advice(on: error, user: variables["FM_USER"]))
         }

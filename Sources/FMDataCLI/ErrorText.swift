@@ -10,9 +10,14 @@ struct ErrorText: CustomStringConvertible {
             description = "\(error)"
             return
         }
-        error.reason = error.reason.replacing(#/\b(?:timeouts|sessions)\.[a-z][A-Za-z]*, /#, with: "")
+        error.reason = Self.reason(of: error)
         error.hint = Self.hint(for: error)
         description = error.description
+    }
+
+    /// What has happened, without the names of settings.
+    static func reason(of error: FMRest.APIError) -> String {
+        error.reason.replacing(#/\b(?:timeouts|sessions)\.[a-z][A-Za-z]*, /#, with: "")
     }
 
     /// The advice for an error; nil if there is none.
@@ -21,7 +26,8 @@ struct ErrorText: CustomStringConvertible {
         return error.transportError.flatMap(hint(for:)) ?? withoutSwift(hint)
     }
 
-    private static func hint(for error: DataAPI.TransportError) -> String? {
+    /// The advice for a failure of the transport; nil if there is none, or if the library's own has no Swift in it.
+    static func hint(for error: DataAPI.TransportError) -> String? {
         switch error.code {
         case .insecureScheme: "Plain HTTP goes to this machine only: write https:// in --host, or leave the scheme out."
         case .plainHTTPServer: "Name the port for HTTPS in --host (it is 443 if none is named)."

@@ -17,7 +17,9 @@ struct FMDataCommand: AsyncParsableCommand {
             130 after Ctrl-C, which logs out.
             """,
         version: version,
-        subcommands: [SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self]
+        subcommands: [
+            DoctorCommand.self, SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self,
+        ]
     )
 
     /// Does what the protocol's `main()` does, with better errors: an invalid argument that is found while a command

@@ -20,6 +20,13 @@ actor HostVisit {
         return database
     }
 
+    /// The server, for what needs no database. Nothing is sent yet.
+    func openServer() throws -> DataAPI.Server {
+        let server = try options.openServer()
+        servers.append(server)
+        return server
+    }
+
     private func logOut() async {
         for server in servers { _ = await server.shutdown().awaitSingleResult() }
     }

@@ -27,7 +27,7 @@ public import OpenCombine
 /// attempts.
 public final class HTTPClient: Sendable {
     let configuration: HTTPClientConfiguration
-    private let runtime: Runtime
+    let runtime: Runtime
     private let logger: Logger?
     private let pools: ConnectionPools
     let crew: DeliveryCrew
@@ -181,10 +181,7 @@ extension ConnectionFactory {
         logger: Logger? = nil
     ) {
         connectTimeout = configuration.timeouts.connect.map(TimeAmount.init(clamping:))
-        parserLimits = ResponseParser.Limits(
-            maximumHeadBytes: configuration.maximumHeadBytes,
-            maximumHeaderCount: configuration.maximumHeaderCount
-        )
+        parserLimits = ResponseParser.Limits(configuration)
         tls = TLSContexts(configuration.tls)
         peerCheck = PeerCheck(configuration.tls, names: configuration.nameCheck)
         certificates = CertificateWatch(logger, now: configuration.wallClock)
@@ -192,6 +189,15 @@ extension ConnectionFactory {
         proxy = ProxyResolver(configuration.proxy)
         lookUp = configuration.lookUp
         self.open = open
+    }
+}
+
+extension ResponseParser.Limits {
+    init(_ configuration: HTTPClientConfiguration) {
+        self.init(
+            maximumHeadBytes: configuration.maximumHeadBytes,
+            maximumHeaderCount: configuration.maximumHeaderCount
+        )
     }
 }
 

@@ -24,11 +24,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     ],
     targets: [
-        // The samples, compiled like a reader's package.
+        // The samples, compiled like a reader's package. `Shared` is a link to what makes them in the main package: as
+        // a product there, a plugin would be compiled by everybody who depends on the package.
+        .plugin(name: "SamplesPlugin", capability: .buildTool, dependencies: ["sample-writer"], path: "Shared/Plugin"),
+        .executableTarget(name: "sample-writer", path: "Shared/Writer", swiftSettings: strict),
+        .target(name: "SampleSurroundings", path: "Shared/Surroundings", swiftSettings: strict),
         .executableTarget(
             name: "samples-with-traits",
             dependencies: fmData + [
-                .product(name: "_SampleSurroundings", package: "FMData"),
+                "SampleSurroundings",
                 .product(name: "FMDataMetrics", package: "FMData"),
                 .product(name: "FMDataTracing", package: "FMData"),
                 .product(name: "FMDataLifecycle", package: "FMData"),
@@ -39,7 +43,7 @@ let package = Package(
             ],
             path: "Samples",
             swiftSettings: strict,
-            plugins: [.plugin(name: "_SamplesPlugin", package: "FMData")]
+            plugins: ["SamplesPlugin"]
         ),
         .testTarget(
             name: "SamplesTests",

@@ -59,7 +59,9 @@ import Testing
         let other = try await fmdata("export")
         #expect(other.status == 64)
         #expect(
-            other.errors.hasPrefix("Error: Unknown command 'export'. Commands are: schema, generate, sandbox, probe.\n")
+            other.errors.hasPrefix(
+                "Error: Unknown command 'export'. Commands are: doctor, schema, generate, sandbox, probe.\n"
+            )
         )
     }
 

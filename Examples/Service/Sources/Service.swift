@@ -24,8 +24,7 @@ struct Service {
         let environment = ProcessInfo.processInfo.environment
         let figures = Figures()
         MetricsSystem.bootstrap(figures)
-        var logger = Logger(label: "service")
-        logger.logLevel = environment["LOG_LEVEL"].flatMap(Logger.Level.init) ?? .info
+        let logger = makeLogger(environment)
 
         let sites: [Site]
         do {
@@ -61,6 +60,12 @@ struct Service {
         withExtendedLifetime(gauges) {}
     }
 
+    private static func makeLogger(_ environment: [String: String]) -> Logger {
+        var logger = Logger(label: "service")
+        logger.logLevel = environment["LOG_LEVEL"].flatMap { Logger.Level(rawValue: $0) } ?? .info
+        return logger
+    }
+
     private static func router(_ sites: [Site], _ figures: Figures) -> Router<BasicRequestContext> {
         let router = Router()
         router.addMiddleware {
@@ -69,8 +74,10 @@ struct Service {
             RequestIds()
             FileMakerFailures()
         }
-        for site in sites { site.addContacts(to: router.group("\(site.name)/contacts")) }
-        Changes(sites: sites).add(to: router)
+        for site in sites {
+            site.addContacts(to: router.group("\(site.name)/contacts"))
+            site.addChanges(to: router.group("\(site.name)/changes"))
+        }
         Checks(sites: sites, figures: figures).add(to: router)
         return router
     }

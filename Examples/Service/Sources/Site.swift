@@ -12,6 +12,7 @@ struct Site: Sendable {
 
     init(_ name: String, environment: [String: String], logger: Logger) throws {
         var config = DataAPI.Config()
+        // Its lines also carry the metadata of the task's logger, which Hummingbird sets: the id of the request.
         config.logger = logger
         DataAPIMetrics().install(in: &config)
         // Visitors wait, and so does whoever stops the service.
@@ -27,8 +28,10 @@ struct Site: Sendable {
         changes = contacts.sorted(by: .name).live(DataAPI.LiveOptions(every: .seconds(1) ... .seconds(10)))
     }
 
-    /// The contacts for one request of a visitor: what is logged about them has the id of the request.
-    func contacts(for request: Logger) -> DataAPI.TypedLayout<Contact> {
-        contacts.logger(request).timeouts { $0.total = .seconds(10) }
-    }
+    /// For writes: a visitor waits ten seconds at most.
+    var writing: DataAPI.TypedLayout<Contact> { contacts.timeouts { $0.total = .seconds(10) } }
+
+    /// For reads: equal ones at the same moment are one request, and one that fails for a passing reason is tried again
+    /// for two seconds.
+    var reading: DataAPI.TypedLayout<Contact> { writing.coalescingReads().retrying(.init(deadline: .seconds(2))) }
 }

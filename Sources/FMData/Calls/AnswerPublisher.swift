@@ -42,8 +42,10 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
                 to: Parts(subscription: subscription)
             ) { request.facts }
         } catch {
-            // Nothing was sent, so nothing is logged.
-            subscription.finish(.failure(server.error(error, about: request)))
+            // Nothing was sent, which says nothing of the host.
+            let error = server.error(error, about: request)
+            subscription.memory.notes.log?.failed(error, CallFigures())
+            subscription.finish(.failure(error))
         }
     }
 

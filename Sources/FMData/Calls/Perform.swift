@@ -79,7 +79,7 @@ extension DataAPI.Database {
         let isCounted = !request.isSafeToRepeat || server.hasHooks(call) || call.options.areLogged
         let attempts = isCounted ? AttemptCount() : nil
         func answer() -> AnyPublisher<Value, FMRest.APIError> {
-            self.answer(to: request, call) { token in
+            self.answer(to: request, call, attempts) { token in
                 self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
             }
         }
@@ -141,22 +141,42 @@ extension DataAPI.Database {
     private func answer<Response, Value>(
         to request: DataAPIRequest<Response>,
         _ call: CallContext,
+        _ attempts: AttemptCount?,
         _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         let answer = server.retrying(request, in: call) {
-            self.inSession(
+            let unsent = self.logOfUnsent(request, call, attempts)
+            return self.inSession(
                 isRepeatable: request.isSafeToRepeat,
                 isReplayable: request.body.isReplayable,
                 call: call,
                 attempt
             )
-            // No session came, so nothing was sent. Add the request to the error.
-            .mapError { error in self.naming(request, in: error, call) }
+            // If no session came, nothing was sent: the error does not name the request yet.
+            .mapError { error in
+                unsent?(error)
+                return self.naming(request, in: error, call)
+            }
             .eraseToAnyPublisher()
         }
         let valid = validating(request, call, answer)
         guard request.layout != nil, !call.options.isExplanation else { return valid }
         return valid.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
+    }
+
+    /// Logs the failure of an attempt if it was not made, because no session came; one that is made has its own line.
+    /// `nil` if nothing would be logged.
+    private func logOfUnsent<Response>(
+        _ request: DataAPIRequest<Response>,
+        _ call: CallContext,
+        _ attempts: AttemptCount?
+    ) -> ((FMRest.APIError) -> Void)? {
+        guard call.options.areLogged, let attempts else { return nil }
+        let (made, begun) = (attempts.value, server.time.now())
+        return { error in
+            guard attempts.value == made else { return }
+            self.server.callLog(of: request.within(call.next(at: begun)), since: begun)?.failed(error, CallFigures())
+        }
     }
 
     func naming<Response>(

@@ -1,13 +1,21 @@
 import FMHTTP
 import Logging
+import NIOCore
 
 extension DataAPI.Server {
     /// The log of one call that begins now, in this session; `nil` if nothing would be logged, so that logging costs
     /// the call nothing more than this check.
-    func callLog<Response>(of request: DataAPIRequest<Response>, in session: SessionToken? = nil) -> CallLog? {
+    ///
+    /// - Parameter begun: when it has begun; `nil` for now.
+    func callLog<Response>(
+        of request: DataAPIRequest<Response>,
+        in session: SessionToken? = nil,
+        since begun: NIODeadline? = nil
+    ) -> CallLog? {
         logger(for: request.context).map { logger in
             let session = session ?? request.secretSegment.map(SessionToken.init)
-            return CallLog(logger, of: request, in: session?.shortName, to: try? origin.get(), now: time.now)
+            let origin = try? origin.get()
+            return CallLog(logger, of: request, in: session?.shortName, to: origin, since: begun, now: time.now)
         }
     }
 

@@ -18,16 +18,19 @@ struct CallLog: Sendable {
     /// - Parameters:
     ///   - session: the name of the session, not its token.
     ///   - origin: `nil` for a server whose host text names none.
+    ///   - begun: when the call has begun; `nil` for now.
     init<Response>(
         _ logger: Logger,
         of request: DataAPIRequest<Response>,
         in session: String?,
         to origin: Origin?,
+        since begun: NIODeadline?,
         now: @escaping @Sendable () -> NIODeadline
     ) {
         let attempt = request.context.attempt
         self.init(
             logger,
+            since: begun,
             now: now,
             kind: request.path.sessionCall ?? "call",
             hasMessages: request.root == .dataAPI,
@@ -54,6 +57,7 @@ struct CallLog: Sendable {
     ) {
         self.init(
             logger,
+            since: nil,
             now: now,
             kind: "call",
             hasMessages: false,
@@ -66,6 +70,7 @@ struct CallLog: Sendable {
 
     private init(
         _ logger: Logger,
+        since begun: NIODeadline?,
         now: @escaping @Sendable () -> NIODeadline,
         kind: String,
         hasMessages: Bool,
@@ -75,7 +80,7 @@ struct CallLog: Sendable {
         for (key, value) in metadata { logger[metadataKey: key] = value.map { "\($0)" } }
         self.logger = logger
         self.now = now
-        started = now()
+        started = begun ?? now()
         self.kind = kind
         self.hasMessages = hasMessages
     }

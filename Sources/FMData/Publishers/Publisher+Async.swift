@@ -50,6 +50,9 @@ extension DataAPI {
     }
 }
 
+// It holds the publisher alone; each loop has a subscription of its own.
+extension DataAPI.AsyncValues: Sendable where Upstream: Sendable {}
+
 extension Publisher where Failure == FMRest.APIError, Output: Sendable {
     /// The publisher's first value, for `async` code.
     ///

@@ -57,7 +57,6 @@ struct ConnectionFactory: Sendable {
             return attempt.ready.fail(error)
         }
         let newConnection = ConnectionSetup(
-            id: id,
             origin: origin,
             proxy: proxy,
             deadline: deadline,
@@ -81,7 +80,10 @@ struct ConnectionFactory: Sendable {
                     limits: parserLimits,
                     maximumInflationRatio: maximumInflationRatio
                 )
-                let setup = ConnectionSetupHandler(newConnection, handler: handler, ready: attempt.ready)
+                let setup = ConnectionSetupHandler(newConnection, ready: attempt.ready) { established in
+                    handler.closer = established.closer
+                    return HTTP1Connection(id: id, eventLoop: established.context.eventLoop, handler: handler)
+                }
                 try channel.pipeline.syncOperations.addHandlers(setup, handler)
             }
         }

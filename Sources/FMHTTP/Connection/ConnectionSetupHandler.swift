@@ -4,7 +4,6 @@ internal import NIOTLS
 
 /// What a new channel needs to become a connection.
 struct ConnectionSetup: Sendable {
-    let id: ConnectionID
     let origin: Origin
     let proxy: HTTPProxy?
     let deadline: NIODeadline?
@@ -17,37 +16,67 @@ struct ConnectionSetup: Sendable {
 
 /// Turns a new channel into a connection that can carry requests (proxy tunnel, TLS, checks of the certificate), and
 /// then leaves the pipeline. A failure on the way fails `ready`, once, and closes the channel. Confined to the loop.
-final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandler {
+///
+/// What is made of the channel then is up to those who set it up: the pool's connection, or a report of what was seen.
+final class ConnectionSetupHandler<Ready: Sendable>: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// A channel that can carry requests.
+    struct Established {
+        let context: ChannelHandlerContext
+        /// Closes an encrypted connection; `nil` for plain HTTP.
+        let closer: AbruptCloseHandler?
+        /// What the server has chosen of the protocols that it was offered (ALPN).
+        let applicationProtocol: String?
+    }
+
+    typealias MakeTLSHandler = (_ context: NIOSSLContext, _ serverName: String?) throws -> NIOSSLClientHandler
+
     private let setup: ConnectionSetup
-    private let handler: HTTP1ChannelHandler
-    private let ready: EventLoopPromise<HTTP1Connection>
+    private let makeTLSHandler: MakeTLSHandler
+    private let ready: EventLoopPromise<Ready>
+    private let finish: (Established) throws -> Ready
     private var machine: SetupStateMachine
     private var proxyParser: ResponseParser
     private var timer: Scheduled<Void>?
     /// Inspects the server's first bytes during the handshake.
     private var firstBytes: FirstBytesHandler?
+    private var closer: AbruptCloseHandler?
+    private var applicationProtocol: String?
 
-    init(_ setup: ConnectionSetup, handler: HTTP1ChannelHandler, ready: EventLoopPromise<HTTP1Connection>) {
+    init(
+        _ setup: ConnectionSetup,
+        ready: EventLoopPromise<Ready>,
+        makeTLSHandler: @escaping MakeTLSHandler = { try NIOSSLClientHandler(context: $0, serverHostname: $1) },
+        finish: @escaping (Established) throws -> Ready
+    ) {
         self.setup = setup
-        self.handler = handler
         self.ready = ready
+        self.makeTLSHandler = makeTLSHandler
+        self.finish = finish
         machine = SetupStateMachine(usesProxy: setup.proxy != nil, usesTLS: setup.tls != nil)
         proxyParser = ResponseParser(limits: setup.parserLimits)
     }
 
     // MARK: Events
 
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { begin(context: context) }
+    }
+
     func channelActive(context: ChannelHandlerContext) {
+        begin(context: context)
+        context.fireChannelActive()
+    }
+
+    private func begin(context: ChannelHandlerContext) {
         if let deadline = setup.deadline {
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
                 self.failed(HTTPClientError(.connectTimeout, .notSent, origin: self.setup.origin), context: context)
             }
         }
         run(machine.opened(), context: context)
-        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -65,7 +94,8 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted? = event as? TLSUserEvent {
+        if case .handshakeCompleted(let applicationProtocol)? = event as? TLSUserEvent {
+            self.applicationProtocol = applicationProtocol
             do {
                 let certificate = try context.pipeline.syncOperations.nioSSL_peerCertificate()
                 let refusal = try setup.peerCheck.refusal(of: certificate, for: setup.origin.host)
@@ -120,12 +150,11 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
         guard let tls = setup.tls else { preconditionFailure("the machine starts TLS only where there is a context") }
         do {
             let serverName = HostIdentity.serverName(of: setup.origin.host)
-            let handler = try NIOSSLClientHandler(context: tls, serverHostname: serverName)
+            let handler = try makeTLSHandler(tls, serverName)
             let closer = AbruptCloseHandler()
             let firstBytes = FirstBytesHandler()
+            (self.closer, self.firstBytes) = (closer, firstBytes)
             try context.pipeline.syncOperations.addHandlers([closer, firstBytes, handler], position: .before(self))
-            self.handler.closer = closer
-            self.firstBytes = firstBytes
         } catch {
             failed(error, context: context)
         }
@@ -141,12 +170,13 @@ final class ConnectionSetupHandler: ChannelInboundHandler, RemovableChannelHandl
 
     private func succeed(context: ChannelHandlerContext) {
         timer?.cancel()
-        let connection = HTTP1Connection(id: setup.id, eventLoop: context.eventLoop, handler: handler)
+        let established = Established(context: context, closer: closer, applicationProtocol: applicationProtocol)
+        let result = Result { try finish(established) }
         // From here on, bytes are read only on demand.
         try? context.channel.syncOptions?.setOption(.autoRead, value: false)
         context.read()
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
-        ready.succeed(connection)
+        ready.completeWith(result)
     }
 
     private func failed(_ error: any Error, context: ChannelHandlerContext) {

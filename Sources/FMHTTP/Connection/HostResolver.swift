@@ -51,6 +51,11 @@ final class HostResolver: Resolver, Sendable {
     /// Does nothing: the system's look-up cannot be cancelled. Its result is not used then.
     func cancelQueries() {}
 
+    /// Whether the host's addresses have to be looked up.
+    static func looksUp(_ host: String) -> Bool {
+        if case .needsLookUp = known(host, 0) { true } else { false }
+    }
+
     private static func known(_ host: String, _ port: Int) -> Known {
         if HostGrammar.isLocalhost(host) {
             let v4 = HostGrammar.address("127.0.0.1", port: port)

@@ -46,7 +46,20 @@ final class TLSContexts: Sendable {
     }
 
     private static func make(_ options: TLSOptions, _ verification: CertificateVerification) throws -> NIOSSLContext {
-        let configuration = try configuration(options, verification)
+        try make(try configuration(options, verification))
+    }
+
+    /// A context for looking at a server, with which nothing may be sent to it: it takes old versions of TLS, offers
+    /// HTTP/2 as well, and leaves verification to a callback of the handler.
+    static func makeForReport(_ options: TLSOptions) throws -> NIOSSLContext {
+        // With another verification than the full one, NIOSSL does not call the callback.
+        var configuration = try configuration(options, .fullVerification)
+        configuration.minimumTLSVersion = .tlsv1
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        return try make(configuration)
+    }
+
+    private static func make(_ configuration: TLSConfiguration) throws -> NIOSSLContext {
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch NIOSSLError.failedToLoadPrivateKey {

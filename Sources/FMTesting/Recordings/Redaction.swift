@@ -183,8 +183,8 @@ extension Redaction {
         return (HostName(origin: origin).isNamed(by: match.1) ? Self.originMark : other(match.1)) + contentPath(url)
     }
 
-    /// The placeholder of a content's URL or path: the same in a recording and in its replay. Of the digest so little is
-    /// left that a path cannot be found by it.
+    /// The placeholder of a content's URL or path: the same in a recording and in its replay. So little is left of the
+    /// digest that it does not give a path away.
     func contentPath(_ url: String) -> String {
         var path = url[...]
         if let scheme = path.range(of: "://") {

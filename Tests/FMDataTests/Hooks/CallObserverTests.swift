@@ -326,7 +326,8 @@ import Testing
         }
         expectNoDifference(
             notes.lines,
-            ["getRecords 2 rows, 1 attempts, fine", "getRecords 1 rows, 1 attempts, fine"]
+            // The second page begins with the last record of the first.
+            ["getRecords 2 rows, 1 attempts, fine", "getRecords 2 rows, 1 attempts, fine"]
         )
     }
 

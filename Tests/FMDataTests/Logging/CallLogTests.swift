@@ -190,9 +190,10 @@ import Testing
         }
         expectNoDifference(
             Self.messages(in: log),
-            ["debug login failed", "notice credentials are refused"],
-            "the second one was not sent"
+            ["debug login failed", "notice credentials are refused", "debug call failed", "debug call failed"],
+            "the second login was not sent"
         )
+        #expect(Self.calls(in: log)[3].contains("fm.code=212"))
         let line = Self.calls(in: log)[0]
         #expect(line.contains("error=fileMaker fm.code=212"))
         #expect(!line.contains("ada") && !line.contains("s3cret"))
@@ -366,6 +367,18 @@ import Testing
             #expect(line.contains("error=decoding"), "\(line)")
             #expect(line.contains("reason=") && line.contains("Name"), "\(line)")
             #expect(!line.contains("Ada"), "\(line)")
+        }
+    }
+
+    @Test func aCallThatIsNotSentHasItsReason() async throws {
+        let log = LogLines()
+        try await World.run(credentials: nil, client: { $0.logger = log.logger(.debug) }) { world in
+            _ = await world.database.tagged("night").getScriptNames().awaitSingleResult()
+        }
+        let failed = Self.calls(in: log).filter { $0.hasPrefix("debug call failed") }
+        expectNoDifference(failed.count, 1)
+        for part in ["error=unauthorized", "fm.operation=scriptNames", "fm.tag=night", "reason="] {
+            #expect(failed[0].contains(part), "\(failed[0])")
         }
     }
 

@@ -153,6 +153,15 @@ import Testing
     }
 
     /// Some publishers publish without demand.
+    /// Operators of asynchronous sequences demand it, such as the one that ends a loop when a service is stopped.
+    @Test func valuesOfAPublisherThatIsSendableAreSendable() {
+        func name(_ type: any Sendable.Type) -> String { "\(type)" }
+        expectNoDifference(
+            name(DataAPI.AsyncValues<DataAPI.LiveQuery<FieldData>>.self),
+            "AsyncValues<LiveQuery<FieldData>>"
+        )
+    }
+
     @Test func whatComesWithoutBeingAskedForIsKept() async throws {
         let values = AwaitedValues<Int>()
         for value in [1, 2] { _ = values.receive(value) }

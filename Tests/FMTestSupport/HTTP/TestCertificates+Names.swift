@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 extension TestCertificates {
     /// A subject alternative name (RFC 5280 §4.2.1.6).
@@ -9,9 +9,15 @@ extension TestCertificates {
         case email(String)
     }
 
-    /// A certificate made on the fly, valid from 2020 to 2120, with the key of `selfSigned`. Its signature is invalid:
-    /// a client that trusts this very certificate does not verify the signature, only the rest.
-    public static func made(commonName: String, names: [Name]) -> Pair {
+    /// A certificate made on the fly, valid from 2020 on, with the key of `selfSigned`. Its signature is invalid: a
+    /// client that trusts this very certificate does not verify the signature, only the rest.
+    ///
+    /// - Parameter validUntil: by default a day in 2120.
+    public static func made(
+        commonName: String,
+        names: [Name],
+        validUntil: Date = Date(timeIntervalSince1970: 4_733_510_400)
+    ) -> Pair {
         let algorithm = sequence(objectIdentifier([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]))
         let name = sequence(tagged(0x31, sequence(objectIdentifier([0x55, 0x04, 0x03]) + text(0x0C, commonName))))
         let key = sequence(
@@ -23,7 +29,7 @@ extension TestCertificates {
         let extensions = names.isEmpty ? [] : tagged(0xA3, sequence(sequence(alternatives(names))))
         let body = sequence(
             tagged(0xA0, integer(2)) + integer(1) + algorithm + name
-                + sequence(text(0x18, "20200101000000Z") + text(0x18, "21200101000000Z"))
+                + sequence(text(0x18, "20200101000000Z") + text(0x18, generalizedTime(validUntil)))
                 + name + key + extensions
         )
         let certificate = sequence(body + algorithm + bitString(sequence(integer(1) + integer(1))))
@@ -59,6 +65,14 @@ extension TestCertificates {
         case ..<0x100: [tag, 0x81, UInt8(content.count)] + content
         default: [tag, 0x82, UInt8(content.count >> 8), UInt8(content.count & 0xFF)] + content
         }
+    }
+
+    private static func generalizedTime(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "yyyyMMddHHmmss'Z'"
+        return formatter.string(from: date)
     }
 
     private static func sequence(_ content: [UInt8]) -> [UInt8] { tagged(0x30, content) }

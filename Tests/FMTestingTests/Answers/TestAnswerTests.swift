@@ -1,10 +1,12 @@
 import CustomDump
 import FMData
+import FMSandbox
 import FMTestSupport
-import FMTesting
 import Foundation
 import OpenCombine
 import Testing
+
+@testable import FMTesting
 
 /// Each kind of answer, through the calls that get it.
 @Suite(.timeLimit(.minutes(15))) struct TestAnswerTests {
@@ -233,6 +235,14 @@ import Testing
         expectNoDifference([refused?.outcomeIsUnknown, refused?.isRetryable], [false, true])
         let lost = await contacts.createRecord(record: record).awaitSingleResult().error
         expectNoDifference([lost?.outcomeIsUnknown, lost?.isRetryable], [true, false])
+    }
+
+    /// The sandbox has the statuses from another author.
+    @Test func refusalsHaveTheStatusOfHosts() {
+        for code in 0...1_800 {
+            let refusal = TestAnswer.Response(refusal: FileMakerErrorCode(rawValue: code))
+            expectNoDifference(refusal.status, FileMakerError(code).status)
+        }
     }
 
     @Test func anAnswerMayDependOnTheRequest() async throws {

@@ -56,7 +56,7 @@ import Testing
         await values.valueCount(atLeast: 1)
         expectNoDifference(values.values.map { $0.records.map(\.city) }, [[""]])
         transport.alwaysAnswer(.getRecords, with: .records([changed]))
-        await clock.untilTimers { $0.contains { $0 <= .seconds(5) } }
+        await clock.untilTimer(in: .seconds(5))
         clock.advance(by: .seconds(5))
         await values.valueCount(atLeast: 2)
         expectNoDifference(values.values.last.map { $0.records.map(\.city) }, ["Oslo"])

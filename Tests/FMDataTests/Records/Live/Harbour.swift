@@ -168,8 +168,8 @@ extension DataAPI.LiveQuery {
     func timeToNextLook(at now: Date) -> Duration {
         let status = statusNow
         guard status.kind == .waiting, let until = status.until else { return .seconds(300) }
-        // A microsecond more than the fractions of a date may have lost.
-        return .microseconds(Int64(until.timeIntervalSince(now) * 1_000_000) + 1)
+        // A date of our days is exact to a quarter of a microsecond: two more than the rounding may have lost.
+        return .microseconds(Int64(until.timeIntervalSince(now) * 1_000_000) + 2)
     }
 
     /// The current status.
