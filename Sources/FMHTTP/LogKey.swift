@@ -1,5 +1,5 @@
-/// The names of the metadata in the log, the same in every line. Here are those of the HTTP client; the layer above adds
-/// its own in an extension and documents all of them.
+/// The names of the metadata in the log, the same in every line. Here are those of the HTTP client; the layer above
+/// adds its own in an extension and documents all of them.
 package enum LogKey {
     package static let origin = "origin"
     package static let method = "http.method"

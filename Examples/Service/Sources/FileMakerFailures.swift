@@ -2,8 +2,8 @@ import FMData
 import Hummingbird
 import Logging
 
-/// Turns errors of FileMaker into answers of HTTP. The log has the whole error, with the id of the request; visitors get
-/// what they can act on, and no number of FileMaker's.
+/// Turns errors of FileMaker into answers of HTTP. The log has the whole error, with the id of the request; visitors
+/// get what they can act on, and no number of FileMaker's.
 struct FileMakerFailures: RouterMiddleware {
     func handle(
         _ request: Request,
@@ -62,6 +62,6 @@ extension FMRest.APIError {
         if fileMakerCode == .tooManyLoginAttempts { return 300 }
         // Refused credentials or certificates are for the operator: another instance may have better ones.
         if [.unauthorized, .tls, .notDataAPI].contains(code) { return 60 }
-        return isRetryable || code == .network || code == .shutdown ? 5 : nil
+        return isRetryable || [.network, .timeout, .tokensRefused, .shutdown].contains(code) ? 5 : nil
     }
 }

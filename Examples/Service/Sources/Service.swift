@@ -17,7 +17,7 @@ import ServiceLifecycle
 ///     export FM_SOUTH_DATABASE=World FM_SOUTH_USER=admin FM_SOUTH_PASSWORD=secret
 ///     swift run service & curl http://127.0.0.1:8080/north/contacts
 ///
-/// `HTTP_HOST`, `HTTP_PORT` and `LOG_LEVEL` are its own variables; `DataAPI.Server.init(environment:)` lists the others.
+/// `HTTP_HOST`, `HTTP_PORT` and `LOG_LEVEL` are its own variables; `DataAPI.Server(environment:)` lists the others.
 @main
 struct Service {
     static func main() async throws {

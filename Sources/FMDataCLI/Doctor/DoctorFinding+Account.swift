@@ -35,7 +35,8 @@ extension DoctorFinding {
             }
         }
         if names.contains(wanted) {
-            return .ok("\"\(wanted)\" is one of \(names.count) that the host shows").with(count)
+            let place = names.count == 1 ? "the one" : "one of \(names.count)"
+            return .ok("\"\(wanted)\" is \(place) that the host shows").with(count)
         }
         if names.isEmpty { return .ok("the host shows none, and may hide them").with(count) }
         let meant = names.nearest(to: wanted)

@@ -51,7 +51,10 @@ extension DoctorFinding {
             return .ok("\(product.name)\(product.version.map { " \($0)" } ?? ", which tells no version")")
         case .failure(let error):
             if let code = error.fileMakerCode { return host(error, code) }
-            return error.code == .notDataAPI ? noDataAPI(error, greeting.head) : .failed(error)
+            switch error.code {
+            case .notDataAPI, .decoding: return noDataAPI(error, greeting.head)
+            default: return .failed(error)
+            }
         }
     }
 
@@ -111,9 +114,8 @@ extension DoctorFinding {
         let seconds = Int(date.timeIntervalSince(greeting.date).rounded())
         let figures = ["seconds": seconds]
         guard abs(seconds) > 60 else { return .ok("it differs by \(abs(seconds)) s").with(figures) }
-        let amount = Duration.seconds(abs(seconds)).formatted(
-            .units(allowed: [.days, .hours, .minutes, .seconds], width: .wide)
-        )
+        let minutes = Duration.seconds((abs(seconds) + 30) / 60 * 60)
+        let amount = minutes.formatted(.units(allowed: [.days, .hours, .minutes], width: .wide))
         return .warning(
             "the host's clock is \(amount) \(seconds > 0 ? "ahead of" : "behind") this machine's",
             "Set both by NTP. Sign-ins by OAuth and Claris ID, and finds by timestamp, go wrong otherwise."

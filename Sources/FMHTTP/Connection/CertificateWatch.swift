@@ -1,8 +1,8 @@
 internal import Logging
 internal import NIOConcurrencyHelpers
 
-/// Logs as a notice, once for each certificate, that a server's certificate is about to expire. It sees the server's own
-/// certificate when a connection is opened, and none of its authorities'.
+/// Logs as a notice, once for each certificate, that a server's certificate is about to expire. It sees the server's
+/// own certificate when a connection is opened, and none of its authorities'.
 final class CertificateWatch: Sendable {
     /// Certificates that are renewed by programs are renewed long before.
     private static let twoWeeks = 14 * 24 * 3600

@@ -61,22 +61,14 @@ final class ConnectionSetupHandler<Ready: Sendable>: ChannelInboundHandler, Remo
 
     // MARK: Events
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { begin(context: context) }
-    }
-
     func channelActive(context: ChannelHandlerContext) {
-        begin(context: context)
-        context.fireChannelActive()
-    }
-
-    private func begin(context: ChannelHandlerContext) {
         if let deadline = setup.deadline {
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
                 self.failed(HTTPClientError(.connectTimeout, .notSent, origin: self.setup.origin), context: context)
             }
         }
         run(machine.opened(), context: context)
+        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -57,10 +57,9 @@ struct ConnectionReporter: Sendable {
             let proxy = try self.proxy.proxy(for: origin)
             if let proxy { (report.host, report.port, report.isProxy) = (proxy.host, proxy.port, true) }
             let addresses = try await addresses(&report)
-            let attempts = await connect(to: addresses)
-            report.addresses = attempts.map(\.address)
-            let channel = try chosen(of: attempts)
-            if origin.scheme == .https || proxy != nil { report.tls = try await handshake(on: channel, via: proxy) }
+            report.addresses = await connect(to: addresses)
+            let answering = try answering(addresses, report.addresses)
+            if origin.scheme == .https || proxy != nil { report.tls = try await handshake(with: answering, via: proxy) }
         } catch let error as HTTPClientError {
             report.failure = error
         } catch {
@@ -78,15 +77,18 @@ struct ConnectionReporter: Sendable {
         let v4 = resolver.initiateAQuery(host: report.host, port: report.port)
         let found = eventLoop.makePromise(of: [SocketAddress].self)
         v6.and(v4).map { $0 + $1 }.cascade(to: found)
-        let timer = limit.map { limit in
-            eventLoop.scheduleTask(in: limit) {
-                let text = "the look-up of the name did not end in time"
-                found.fail(HTTPClientError(.unknownHost, .notSent, origin: origin, detail: text))
-            }
-        }
+        let looksUp = HostResolver.looksUp(report.host)
+        let timer =
+            looksUp
+            ? limit.map { limit in
+                eventLoop.scheduleTask(in: limit) {
+                    let text = "the look-up of the name did not end in time"
+                    found.fail(HTTPClientError(.unknownHost, .notSent, origin: origin, detail: text))
+                }
+            } : nil
         defer {
             timer?.cancel()
-            if HostResolver.looksUp(report.host) { report.lookUpTime = Duration(runtime.now - start) }
+            if looksUp { report.lookUpTime = Duration(runtime.now - start) }
         }
         do {
             let addresses = try await found.futureResult.get()
@@ -105,112 +107,129 @@ struct ConnectionReporter: Sendable {
 
     // MARK: TCP
 
-    private typealias Attempt = (address: ConnectionReport.Address, channel: (any Channel)?)
-
-    /// Connects to all addresses at once. When one has answered, the others have to answer soon.
-    private func connect(to addresses: [SocketAddress]) async -> [Attempt] {
-        let start = runtime.now
-        let attempts = addresses.map { address in
-            let promise = eventLoop.makePromise(of: (channel: any Channel, time: TimeAmount).self)
-            let text = address.ipAddress ?? ""
-            let opening = ChannelOpening(
-                host: text,
+    /// Opens a connection to one address.
+    private func open(
+        _ address: SocketAddress,
+        _ setUp: @escaping @Sendable (any Channel) throws -> Void = { _ in }
+    ) -> EventLoopFuture<any Channel> {
+        runtime.open(
+            ChannelOpening(
+                host: address.ipAddress ?? "",
                 port: address.port ?? origin.port,
                 eventLoop: eventLoop,
                 limit: limit,
                 lookUp: lookUp
             ) { channel in
-                channel.eventLoop.makeCompletedFuture { try channels.add(channel) }
+                channel.eventLoop.makeCompletedFuture {
+                    try channels.add(channel)
+                    try setUp(channel)
+                }
             }
-            runtime.open(opening).map { (channel: $0, time: runtime.now - start) }.cascade(to: promise)
-            return (text: text, promise: promise)
+        )
+    }
+
+    /// Connects to all addresses at once. When one has answered, the others have to answer soon.
+    private func connect(to addresses: [SocketAddress]) async -> [ConnectionReport.Address] {
+        let start = runtime.now
+        let attempts = addresses.map { address in
+            let time = eventLoop.makePromise(of: TimeAmount.self)
+            open(address).map { _ in runtime.now - start }.cascade(to: time)
+            return (text: address.ipAddress ?? "", time: time)
         }
         let timers = NIOLockedValueBox<[Scheduled<Void>]>([])
         defer { for timer in timers.withLockedValue({ $0 }) { timer.cancel() } }
         for attempt in attempts {
-            attempt.promise.futureResult.whenSuccess { _ in
+            attempt.time.futureResult.whenSuccess { _ in
                 let timer = eventLoop.scheduleTask(in: Self.grace) {
-                    for other in attempts { other.promise.fail(ChannelError.connectTimeout(Self.grace)) }
+                    for other in attempts { other.time.fail(ChannelError.connectTimeout(Self.grace)) }
                 }
                 timers.withLockedValue { $0.append(timer) }
             }
         }
-        var results: [Attempt] = []
+        var results: [ConnectionReport.Address] = []
         for attempt in attempts {
+            var result = ConnectionReport.Address(text: attempt.text, time: .zero)
             do {
-                let (channel, time) = try await attempt.promise.futureResult.get()
-                results.append((.init(text: attempt.text, time: Duration(time)), channel))
+                result.time = Duration(try await attempt.time.futureResult.get())
             } catch {
                 // The text would only repeat the address.
                 let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
-                let failure = HTTPClientError.connecting(cause, origin: origin)
-                results.append((.init(text: attempt.text, time: Duration(runtime.now - start), failure: failure), nil))
+                result.time = Duration(runtime.now - start)
+                result.failure = .connecting(cause, origin: origin)
             }
+            results.append(result)
         }
         return results
     }
 
-    private func chosen(of attempts: [Attempt]) throws -> any Channel {
-        if let channel = attempts.lazy.compactMap(\.channel).first { return channel }
-        let failures = attempts.compactMap(\.address.failure)
+    /// The first address that has answered.
+    private func answering(
+        _ addresses: [SocketAddress],
+        _ results: [ConnectionReport.Address]
+    ) throws(HTTPClientError) -> SocketAddress {
+        if let first = zip(addresses, results).first(where: { $0.1.failure == nil })?.0 { return first }
+        let failures = results.compactMap(\.failure)
         throw failures.first { $0.code == .connectionRefused } ?? failures[0]
     }
-}
 
-// MARK: Tunnel and TLS
+    // MARK: Tunnel and TLS
 
-extension ConnectionReporter {
     /// Opens the tunnel if there is a proxy, and makes the handshake if it is HTTPS; `nil` for plain HTTP.
-    fileprivate func handshake(on channel: any Channel, via proxy: HTTPProxy?) async throws -> ConnectionReport.TLS? {
-        let start = runtime.now
+    private func handshake(with address: SocketAddress, via proxy: HTTPProxy?) async throws -> ConnectionReport.TLS? {
         let setup = ConnectionSetup(
             origin: origin,
             proxy: proxy,
-            deadline: limit.map { start.advanced(by: $0) },
+            deadline: limit.map { runtime.now.advanced(by: $0) },
             tls: origin.scheme == .https ? try await context() : nil,
             peerCheck: PeerCheck(TLSOptions(dangerouslySkipsVerification: true)) { _, _ in true },
             certificates: nil,
             parserLimits: parserLimits
         )
-        let ready = channel.eventLoop.makePromise(of: ConnectionReport.TLS?.self)
-        channel.eventLoop.execute {
-            // In a channel that is closed already, the handler would learn of nothing.
-            guard channel.isActive else {
-                let text = "the connection was closed at once"
-                return ready.fail(HTTPClientError(.connectFailed, .notSent, origin: origin, detail: text))
-            }
-            let shown = NIOLockedValueBox<[NIOSSLCertificate]>([])
-            let handler = ConnectionSetupHandler(
-                setup,
-                ready: ready,
-                makeTLSHandler: { context, serverName in
-                    try NIOSSLClientHandler(
-                        context: context,
-                        serverHostname: serverName,
-                        customVerificationCallback: { certificates, verdict in
-                            shown.withLockedValue { $0 = certificates }
-                            verdict.succeed(.certificateVerified)
-                        }
-                    )
-                },
-                finish: { established in
-                    let pipeline = established.context.pipeline.syncOperations
-                    guard setup.tls != nil, let version = try pipeline.nioSSL_tlsVersion() else { return nil }
-                    return ConnectionReport.TLS(
-                        version: version.text,
-                        applicationProtocol: established.applicationProtocol,
-                        certificates: try shown.withLockedValue { try $0.map(ConnectionReport.Certificate.init) },
-                        time: Duration(runtime.now - start)
-                    )
-                }
-            )
-            do {
-                try channel.pipeline.syncOperations.addHandler(handler)
-            } catch {
-                ready.fail(error)
-            }
+        let ready = eventLoop.makePromise(of: ConnectionReport.TLS?.self)
+        let opened = NIOLockedValueBox(runtime.now)
+        open(address) { channel in
+            try channel.pipeline.syncOperations.addHandler(handler(setup, ready, opened: opened))
+        }
+        .whenComplete { result in
+            opened.withLockedValue { $0 = runtime.now }
+            if case .failure(let error) = result { ready.fail(error) }
         }
         return try await ready.futureResult.get()
+    }
+
+    /// Accepts every certificate, notes it, and sends nothing after the handshake.
+    ///
+    /// - Parameter opened: When the connection was opened.
+    private func handler(
+        _ setup: ConnectionSetup,
+        _ ready: EventLoopPromise<ConnectionReport.TLS?>,
+        opened: NIOLockedValueBox<NIODeadline>
+    ) -> ConnectionSetupHandler<ConnectionReport.TLS?> {
+        let shown = NIOLockedValueBox<[NIOSSLCertificate]>([])
+        return ConnectionSetupHandler(
+            setup,
+            ready: ready,
+            makeTLSHandler: { context, serverName in
+                try NIOSSLClientHandler(
+                    context: context,
+                    serverHostname: serverName,
+                    customVerificationCallback: { certificates, verdict in
+                        shown.withLockedValue { $0 = certificates }
+                        verdict.succeed(.certificateVerified)
+                    }
+                )
+            },
+            finish: { established in
+                let pipeline = established.context.pipeline.syncOperations
+                guard setup.tls != nil, let version = try pipeline.nioSSL_tlsVersion() else { return nil }
+                return ConnectionReport.TLS(
+                    version: version.text,
+                    applicationProtocol: established.applicationProtocol,
+                    certificates: try shown.withLockedValue { try $0.map(ConnectionReport.Certificate.init) },
+                    time: Duration(runtime.now - opened.withLockedValue { $0 })
+                )
+            }
+        )
     }
 
     private func context() async throws -> NIOSSLContext {

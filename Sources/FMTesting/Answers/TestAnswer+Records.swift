@@ -10,7 +10,9 @@ extension TestAnswer {
     /// find, a range past the end 101. Conditions and sort orders have no effect: the records are those that you give,
     /// in their order. If there is one value only, a request for one record gets it whatever its id is.
     ///
-    /// - Parameter foundCount: the number of records in the found set, if there are more than these.
+    /// - Parameters:
+    ///   - records: the fields of each record.
+    ///   - foundCount: the number of records in the found set, if there are more than these.
     public static func records<Fields: Encodable & Sendable>(
         _ records: [Fields],
         foundCount: Int? = nil
@@ -34,7 +36,9 @@ extension TestAnswer {
     /// A row of a portal without a record id gets its position. A request gets the part of the found set that it asks
     /// for, of portals too.
     ///
-    /// - Parameter foundCount: the number of records in the found set, if there are more than these.
+    /// - Parameters:
+    ///   - records: the records, in their order.
+    ///   - foundCount: the number of records in the found set, if there are more than these.
     public static func records<Fields: Encodable & Sendable, Portals: Encodable & Sendable>(
         _ records: [DataAPI.Record<Fields, Portals>],
         foundCount: Int? = nil

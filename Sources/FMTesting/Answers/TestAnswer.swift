@@ -178,7 +178,9 @@ extension TestAnswer {
     /// The metadata of a layout with these fields, which are texts. A client asks for it before it writes a whole
     /// record whose type does not say which fields are read only.
     ///
-    /// - Parameter calculations: fields that cannot be written.
+    /// - Parameters:
+    ///   - fields: fields that can be written.
+    ///   - calculations: fields that cannot be written.
     public static func fields(_ fields: [String], calculations: [String] = []) -> TestAnswer {
         TestAnswer { _ in
             .object([

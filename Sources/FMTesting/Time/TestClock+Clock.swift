@@ -26,7 +26,9 @@ extension TestClock: Clock {
 
     /// Returns when the clock has been moved to the instant, which is one of the ``timers`` until then.
     ///
-    /// - Parameter tolerance: has no effect.
+    /// - Parameters:
+    ///   - instant: when it ends.
+    ///   - tolerance: has no effect.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until instant: Instant, tolerance: Duration? = nil) async throws {
         let cancel = schedule(at: instant.time) {}

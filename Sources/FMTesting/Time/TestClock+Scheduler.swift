@@ -14,11 +14,21 @@ extension TestClock: Scheduler {
     public var minimumTolerance: Instant.Stride { .zero }
 
     /// Sets a timer that is due now.
+    ///
+    /// - Parameters:
+    ///   - options: there are none.
+    ///   - action: is called on the thread that moves the clock next.
     public func schedule(options: Never?, _ action: @escaping () -> Void) {
         schedule(after: now, tolerance: .zero, options: options, action)
     }
 
     /// Sets a timer.
+    ///
+    /// - Parameters:
+    ///   - instant: when it is due.
+    ///   - tolerance: has no effect, since the clock is exact.
+    ///   - options: there are none.
+    ///   - action: is called on the thread that moves the clock.
     public func schedule(
         after instant: Instant,
         tolerance: Instant.Stride,
@@ -31,6 +41,13 @@ extension TestClock: Scheduler {
     }
 
     /// Sets a timer that is set again after each interval, until the returned object is cancelled or released.
+    ///
+    /// - Parameters:
+    ///   - instant: when it is due first.
+    ///   - interval: the time between two calls.
+    ///   - tolerance: has no effect, since the clock is exact.
+    ///   - options: there are none.
+    ///   - action: is called on the thread that moves the clock.
     public func schedule(
         after instant: Instant,
         interval: Instant.Stride,

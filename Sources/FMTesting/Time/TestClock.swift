@@ -17,7 +17,8 @@ public import Foundation
 ///
 /// A client whose server has this clock waits by it: for the next attempt of a call, the deadline of a call or of the
 /// wait for a session, the next poll of a live query, the end of an idle session, the age of a cached answer. The
-/// random parts of pauses stay random: set the `jitter` of a policy to 0, or use ``advanceToNextTimer()``.
+/// random parts of pauses stay random: set the `jitter` of a policy to 0, or use ``advanceToNextTimer()``. A tenth of
+/// the pause between two polls is random.
 ///
 /// The program's own code waits by it where it is given a clock or a scheduler: `clock.sleep(for:)`, and
 /// `debounce(for: .milliseconds(300), scheduler: clock)`, `delay` in a middleware, `throttle`, `timeout`.

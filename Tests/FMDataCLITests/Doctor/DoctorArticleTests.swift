@@ -17,9 +17,10 @@ import Testing
     private static let blocks: [(isCommands: Bool, text: String)] =
         article.matches(of: #/(?ms)^```(sh)?\n(.*?)^```$/#).map { ($0.1 != nil, String($0.2)) }
 
-    /// Numbers that differ from run to run, and the port.
+    /// Without numbers that differ from run to run, from port to port and from version to version.
     private func withoutNumbers(_ text: String, port: Int) -> String {
         text.replacing("\(port)", with: "8443").replacing(#/\b[0-9]+ (ms|s|days)\b/#) { "N \($0.1)" }
+            .replacing(#/doctor [0-9.]+:/#, with: "doctor VERSION:")
     }
 
     /// A line of a shell: variables, and the command that they are for.

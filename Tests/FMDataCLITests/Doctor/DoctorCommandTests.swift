@@ -28,7 +28,7 @@ import Testing
                 ok       http         HTTP 200 from Apache in N ms
                 ok       host         FileMaker Data API Engine, which tells no version
                 ok       clock        it differs by N s
-                ok       databases    "Shop" is one of 1 that the host shows
+                ok       databases    "Shop" is the one that the host shows
                 ok       login        the account may use the file
                 ok       layouts      the account sees 2
                 ok       scripts      the account sees 0

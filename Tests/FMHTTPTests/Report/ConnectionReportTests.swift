@@ -162,7 +162,8 @@ import Testing
     }
 
     @Test func aPortForPlainHTTP() async throws {
-        let server = try await FaultServer.start { _ in ok("x") }
+        let plain = FaultServer.Options(onAccept: { _ in [.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] })
+        let server = try await FaultServer.start(plain) { _ in .silence }
         let report = await report(on: Origin(scheme: .https, host: "127.0.0.1", port: server.port))
         expectNoDifference(report.tls, nil)
         expectNoDifference(report.failure?.code, .plainHTTPServer)

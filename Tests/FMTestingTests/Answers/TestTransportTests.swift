@@ -130,6 +130,8 @@ import Testing
         _ = try await contacts.database.setGlobalFields(globalFields: ["Contacts::gFilter": "x"]).firstValue()
         expectNoDifference(transport.requests.last?.fields, ["Contacts::gFilter": "x"])
         expectNoDifference("\(try #require(transport.requests.last))", "setGlobals in \"Files\"")
+        // A database that is released logs out.
+        withExtendedLifetime(contacts) {}
     }
 
     @Test func noSecretIsKept() async throws {

@@ -8,8 +8,9 @@ import Foundation
 /// All samples of a document are one text, in their order. Code in hidden comments (`<!-- swift … -->`) is included: it
 /// contains what the samples presuppose. Addresses are replaced by those that exist where the programs run.
 ///
-/// A sample that needs the package's traits stands behind the line `<!-- with traits -->`, hidden code in a comment that
-/// begins with `<!-- swift with traits`. Only the program with traits has them, which is built in `Tests/Ecosystem`.
+/// A sample that needs the package's traits stands behind the line `<!-- with traits -->`; hidden code that needs them
+/// stands in a comment that begins with `<!-- swift with traits`. Only the program with traits has them, which is built
+/// in `Tests/Ecosystem`.
 ///
 /// An article is a document. So is the page of a library, `FMData.md`, together with the doc comments of the library's
 /// sources: the samples of each source file follow it in a scope of their own, and can use the page's hidden

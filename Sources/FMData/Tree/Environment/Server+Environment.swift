@@ -87,11 +87,8 @@ extension EnvironmentReader {
         }
         let user = required("USER")
         let password = secret("PASSWORD", mayBeEmpty: true)
-        guard let user else { return nil }
-        guard let password else {
-            if !hasSecret("PASSWORD") { note("PASSWORD", DataAPI.EnvironmentError.Problem.missing) }
-            return nil
-        }
+        if password == nil, !hasSecret("PASSWORD") { note("PASSWORD", DataAPI.EnvironmentError.Problem.missing) }
+        guard let user, let password else { return nil }
         return DataAPI.Credentials(user: user, password: password)
     }
 }

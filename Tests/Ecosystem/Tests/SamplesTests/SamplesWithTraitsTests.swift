@@ -2,8 +2,8 @@ import FMSandbox
 import Foundation
 import Testing
 
-/// The articles with samples that need traits: all samples of each are run in each place into which a reader might paste
-/// them, and print what their comments claim. `DocumentationTests` runs all others.
+/// The articles with samples that need traits: all samples of each are run in each place into which a reader might
+/// paste them, and print what their comments claim. `DocumentationTests` runs all others.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct SamplesWithTraitsTests {
     private static let articles = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

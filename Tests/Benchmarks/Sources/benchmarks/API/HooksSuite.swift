@@ -25,18 +25,20 @@ enum HooksSuite: Suite {
         var install: (inout DataAPI.Config) -> Void
     }
 
-    private static let hooks = [
-        Hook(name: "none") { _ in },
-        Hook(name: "again") { _ in },
-        Hook(name: "header", goal: 0.03) { $0.middleware = [.headers(["X-Gateway-Key": "4711"])] },
-        Hook(name: "observer") { config in
-            config.observers = [DataAPI.CallObserver { _ in DataAPI.CallObservation { _ in } }]
-        },
-        Hook(name: "log_off", goal: 0.005) { $0.logger = logger(.info) },
-        Hook(name: "log_on") { $0.logger = logger(.debug) },
-        Hook(name: "metrics", goal: 0.05) { DataAPIMetrics(factory: NOOPMetricsHandler.instance).install(in: &$0) },
-        Hook(name: "tracing", goal: 0.03) { DataAPITracing(tracer: NoOpTracer()).install(in: &$0) },
-    ]
+    private static var hooks: [Hook] {
+        [
+            Hook(name: "none") { _ in },
+            Hook(name: "again") { _ in },
+            Hook(name: "header", goal: 0.03) { $0.middleware = [.headers(["X-Gateway-Key": "4711"])] },
+            Hook(name: "observer") { config in
+                config.observers = [DataAPI.CallObserver { _ in DataAPI.CallObservation { _ in } }]
+            },
+            Hook(name: "log_off", goal: 0.005) { $0.logger = logger(.info) },
+            Hook(name: "log_on") { $0.logger = logger(.debug) },
+            Hook(name: "metrics", goal: 0.05) { DataAPIMetrics(factory: NOOPMetricsHandler.instance).install(in: &$0) },
+            Hook(name: "tracing", goal: 0.03) { DataAPITracing(tracer: NoOpTracer()).install(in: &$0) },
+        ]
+    }
 
     static func run(_ report: inout Report, _ options: Options) async throws {
         let server = try ServerProcess(recordsPerPage: 1)
