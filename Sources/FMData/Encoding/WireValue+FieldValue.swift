@@ -40,7 +40,7 @@ extension WireValue {
         }
     }
 
-    package init(_ value: FieldValue) {
+    init(_ value: FieldValue) {
         self =
             switch value {
             case .text(let text): .text(text)

@@ -57,12 +57,6 @@ extension DataAPI {
             }
         }
 
-        /// The URL of a container's content, which is secret; `nil` for calls.
-        package var contentURL: String? { operation == .downloadContainer ? origin + target : nil }
-
-        /// The names of options whose values must not be written down anywhere.
-        package let confidentialOptions: Set<String>
-
         /// The number of bytes of the body; 0 if there is none.
         public var bodyLength: Int { http.body.length ?? 0 }
 
@@ -98,7 +92,6 @@ extension DataAPI.OutgoingRequest {
         tag = facts.context.tag
         isPoll = facts.context.isPoll
         isSafeToRepeat = http.isSafeToRepeat
-        confidentialOptions = facts.confidentialOptions
         rootPath = root
         target = String(http.target.dropFirst(root.count))
         headers = DataAPI.Headers(
@@ -131,8 +124,6 @@ struct RequestFacts: Sendable {
     var database: String?
     var layout: String?
     var recordId: Int?
-    /// The names of options whose values must not be written down anywhere.
-    var confidentialOptions: Set<String> = []
     let context: RequestContext
 }
 
@@ -145,7 +136,6 @@ extension DataAPIRequest {
             database: path.database,
             layout: layout,
             recordId: path.recordId,
-            confidentialOptions: Set(options.filter { $0.disclosure == .confidential }.map(\.name)),
             context: context
         )
     }

@@ -12,14 +12,6 @@ extension WireValue {
     /// A whole number.
     static func number(_ number: Int) -> WireValue { .literal(String(number)) }
 
-    /// The whole number that a host sends as a number or as a text; `nil` for other values.
-    var int: Int? {
-        switch self {
-        case .literal(let text), .text(let text): Int(text)
-        case .array, .object: nil
-        }
-    }
-
     /// The value as JSON without white space.
     var compactJSON: String { String(decoding: json, as: UTF8.self) }
 }

@@ -63,6 +63,8 @@ import Testing
 
     // MARK: A clock
 
+    // The clock stands still: these sleeps last until the test moves it, and take no time.
+
     @Test func aSleepEndsWhenTheClockHasBeenMoved() async throws {
         let start = clock.now
         let sleep = Task {
