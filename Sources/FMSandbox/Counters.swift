@@ -15,6 +15,8 @@ extension Sandbox {
         public var expiredSessions = 0
         /// Sessions that are open now.
         public var openSessions = 0
+        /// The highest number of sessions that were open at the same time.
+        public var mostOpenSessions = 0
         /// The highest number of requests that ran at the same time.
         public var mostConcurrentRequests = 0
         /// Requests that changed records (create, edit, duplicate, delete, upload), without refused ones.

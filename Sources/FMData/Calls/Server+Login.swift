@@ -67,11 +67,11 @@ extension DataAPI.Server {
 }
 
 extension DataAPI.Login {
-    /// The key of this login's sessions in a token store; `nil` if there is no store.
+    /// The key of this login's sessions in a token store or a budget; `nil` if there is neither.
     func storeKey(of database: String, on server: DataAPI.Server) -> DataAPI.TokenStore.Key? {
-        guard server.config.sessions.tokenStore.shared != nil, case .success(let origin) = server.origin else {
-            return nil
-        }
+        let sessions = server.config.sessions
+        guard sessions.tokenStore.shared != nil || sessions.budget != nil, case .success(let origin) = server.origin
+        else { return nil }
         return DataAPI.TokenStore.Key(
             host: "\(origin)",
             database: database,

@@ -132,6 +132,8 @@ extension FMRest.APIError {
         /// A token could not be read from the token store, or not be saved there; see
         /// ``DataAPI/TokenStore/FailurePolicy``. Nothing was sent.
         public static let tokenStore = Code("tokenStore", -104)
+        /// No slot for a session could be taken from the budget; see ``DataAPI/SessionBudget``. Nothing was sent.
+        public static let sessionBudget = Code("sessionBudget", -126)
         /// The answer is not one of a Data API: a web page, an empty body, another service.
         public static let notDataAPI = Code("notDataAPI", -105)
         /// The answer is JSON, but not of the expected shape, or a value did not fit the expected type.
@@ -188,7 +190,7 @@ extension FMRest.APIError {
 
         static let all: [Code] = [
             .fileMaker, .unauthorized, .sessionLost, .credentialsReplaced, .tokensRefused,
-            .tokenStore, .notDataAPI, .decoding, .encoding, .invalidRequest, .network, .tls,
+            .tokenStore, .sessionBudget, .notDataAPI, .decoding, .encoding, .invalidRequest, .network, .tls,
             .timeout, .pagesDrifted, .responseTooLarge, .container, .conflict, .journal,
             .keeper, .countDiffers, .invalidValues, .rolledBack, .script, .shutdown, .cancelled, .noValue,
         ]

@@ -6,7 +6,8 @@ import NIOCore
 /// The log of a database's sessions, apart from the calls that open and end them.
 ///
 /// At `debug`: refused sessions whose request is repeated in another, waits for a session, changes of the pool. As a
-/// notice, once until a login succeeds: what an operator has to act on. As a warning: failures of the token store.
+/// notice, once until a login succeeds: what an operator has to act on. As a warning: failures of the token store and
+/// of the budget.
 final class SessionLog: Sendable {
     private let logger: Logger?
     /// What was told last of logins that fail; `nil` after one that succeeded.
@@ -64,6 +65,13 @@ final class SessionLog: Sendable {
         logger?.warning(
             "token store failed",
             metadata: [LogKey.reason: "\(FMRest.APIError.tokenStore(error).reason)"]
+        )
+    }
+
+    func budgetFailed(_ error: any Error) {
+        logger?.warning(
+            "budget of sessions failed",
+            metadata: [LogKey.reason: "\(FMRest.APIError.sessionBudget(error).reason)"]
         )
     }
 

@@ -121,7 +121,7 @@ extension FMRest.APIError {
 
     /// The error of a failed login, for the requests that waited for it.
     var ofLoginThatOthersAwaited: FMRest.APIError {
-        if code == .unauthorized || code == .tokenStore || meansCredentialsRefused { return self }
+        if [.unauthorized, .tokenStore, .sessionBudget].contains(code) || meansCredentialsRefused { return self }
         var error = self
         error.hint = ["Nothing of the call was sent: it waited for a login.", hint].compactMap { $0 }.joined(
             separator: " "
@@ -165,6 +165,26 @@ extension FMRest.APIError {
         )
     }
 
+    static func sessionBudget(_ error: any Error) -> FMRest.APIError {
+        // As with a store, only the error's type is shown.
+        FMRest.APIError(
+            .sessionBudget,
+            reason: "The budget of sessions failed: \(type(of: error)).",
+            underlying: error
+        )
+    }
+
+    /// Another member of the budget was refused with the same credentials.
+    static func credentialsRefusedElsewhere(_ refusal: DataAPI.SessionBudget.CredentialsRefused) -> FMRest.APIError {
+        FMRest.APIError(
+            .unauthorized,
+            reason: "The server has refused these credentials a short time ago, as another member of the same budget "
+                + "used them.",
+            hint: "They were not sent again, since repeated attempts lock the account.",
+            fileMakerCode: refusal.code
+        )
+    }
+
     static let sessionsShutDown = FMRest.APIError(.shutdown, reason: "The database's sessions were shut down.")
 
     static let onlySessionHoldsGlobals = FMRest.APIError(
@@ -189,9 +209,17 @@ extension FMRest.APIError {
     static func noSessionInTime(
         _ configuration: DataAPI.SessionConfiguration,
         _ status: DataAPI.SessionStatus,
+        isWaitingForSlot: Bool,
         lastLogin: FMRest.APIError?
     ) -> FMRest.APIError {
         let limit = "the limit was sessions.waitingDeadline, \(configuration.waitingDeadline): \(status)."
+        if isWaitingForSlot {
+            return FMRest.APIError(
+                .timeout,
+                reason: "\(waitForSlot); \(limit)",
+                hint: "Nothing of the call was sent. Allow the budget more slots, or a longer waitingDeadline."
+            )
+        }
         if status.waitsForFirstLogin {
             return FMRest.APIError(
                 .timeout,
@@ -209,7 +237,7 @@ extension FMRest.APIError {
         }
         return FMRest.APIError(
             .timeout,
-            reason: "The call waited for a session; \(limit)",
+            reason: "\(waitForSession); \(limit)",
             hint: status.limit < configuration.maximumSessions
                 ? "The host lets this database have no more than \(status.limit) at the moment: close idle sessions in the "
                     + "Admin Console, or allow a longer waitingDeadline."
@@ -224,27 +252,32 @@ extension FMRest.APIError {
     static func noSessionForCall(
         within total: Duration,
         _ status: DataAPI.SessionStatus,
+        isWaitingForSlot: Bool,
         lastLogin: FMRest.APIError?
     ) -> FMRest.APIError {
         let host = lastLogin?.fileMakerCode.map { " The host is full (\($0.summary))." } ?? ""
-        let isUnanswered = lastLogin == nil && status.waitsForFirstLogin
+        let isUnanswered = lastLogin == nil && status.waitsForFirstLogin && !isWaitingForSlot
         let remedy =
             if lastLogin != nil {
                 "Close idle sessions in the Admin Console, or allow the call more time."
             } else if isUnanswered {
                 "Allow it more time. \(hintAtSilence)"
+            } else if isWaitingForSlot {
+                "Allow the call more time, or the budget more slots."
             } else {
                 "Allow the call more time, or the database more sessions (maximumSessions)."
             }
         return FMRest.APIError(
             .timeout,
-            reason: "\(isUnanswered ? loginWithoutAnswer : "The call waited for a session"); "
+            reason: "\(isUnanswered ? loginWithoutAnswer : isWaitingForSlot ? waitForSlot : waitForSession); "
                 + "the limit was timeouts.total, \(total): \(status).\(host)",
             hint: "Nothing \(isUnanswered ? "of the call " : "")was sent. \(remedy)",
             underlying: lastLogin
         )
     }
 
+    private static let waitForSession = "The call waited for a session"
+    private static let waitForSlot = "The call waited for a slot of the budget, and all of them were in use elsewhere"
     private static let loginWithoutAnswer = "The call waited for its login, which the server has not answered"
 
     private static let hintAtSilence =

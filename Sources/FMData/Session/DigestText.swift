@@ -1,17 +1,17 @@
 import FMHTTP
 
 /// Several texts joined into one. Each is preceded by its length, so different lists give different texts.
-struct DigestText {
+package struct DigestText {
     let text: String
 
-    init(_ parts: [String]) {
+    package init(_ parts: [String]) {
         text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: " ")
     }
 
     private var bytes: [UInt8] { Array(text.utf8) }
 
     /// SHA-256.
-    var digest: [UInt8] { SHA256.hash(bytes) }
+    package var digest: [UInt8] { SHA256.hash(bytes) }
 
     /// PBKDF2 of the text, for secrets that can be guessed: each guess costs this number of rounds.
     func stretched(salt: DigestText, rounds: Int) -> [UInt8] {

@@ -98,7 +98,12 @@ extension DataAPI {
         /// session ends with its database object.
         public var tokenStore = TokenStore.memory
 
-        /// The defaults: up to eight sessions, FileMaker's 15 minutes, no token store.
+        /// The number of sessions that this database shares with others, in this process or in others. The default is
+        /// `nil`: its sessions are its own. With a budget, ``maximumSessions`` remains the most that this database
+        /// opens, and ``tokenStore`` is not used, since tokens are kept with the slots.
+        public var budget: SessionBudget?
+
+        /// The defaults: up to eight sessions, FileMaker's 15 minutes, no token store, no budget.
         public init() {}
     }
 }

@@ -21,6 +21,8 @@ struct SessionObserver: Sendable {
     var shutOut: @Sendable (FMRest.APIError) -> Void = { _ in }
     /// The token store failed. Called directly, in no order with the other callbacks.
     var storeFailed: @Sendable (any Error) -> Void = { _ in }
+    /// The budget failed. Called directly, in no order with the other callbacks.
+    var budgetFailed: @Sendable (any Error) -> Void = { _ in }
 }
 
 /// The result of ending a pool's sessions.

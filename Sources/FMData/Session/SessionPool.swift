@@ -19,13 +19,17 @@ final class SessionPool: @unchecked Sendable {
     private var waiting: [LeaseID: LeaseSubscription] = [:]
     private var openings: [SessionID: any Cancellable & Sendable] = [:]
     private var logOuts: [SessionID: any Cancellable & Sendable] = [:]
-    private var endings: [EndingID: Ending] = [:]
+    private var endings: [EndingID: EndingWaiter] = [:]
     /// The pool itself while there are endings: between a failed logout and its repetition nothing else keeps a closed
     /// pool alive, since the alarm refers to it weakly.
     private var ownHold: SessionPool?
     /// Why the last login failed, for the errors of the requests that waited for it.
     private var loginError: FMRest.APIError?
     private var store: StoredToken?
+    /// Where slots are taken from; `nil` without a budget.
+    private var desk: SlotDesk?
+    private var slots: [SessionID: HeldSlot] = [:]
+    private let member = DataAPI.SessionBudget.Member()
     private var callOffAlarm: (@Sendable () -> Void)?
     /// The expiry in both kinds of time. The date is computed once per instant, so that clock drift causes no new
     /// status.
@@ -65,22 +69,24 @@ final class SessionPool: @unchecked Sendable {
         self.observer = observer
         machine = SessionPoolStateMachine(settings: .init(configuration, hasStore: false))
         statusSubject = CurrentValueSubject(machine.status)
-        store = storedToken(under: storeKey)
+        desk = slotDesk(under: storeKey)
+        store = desk == nil ? storedToken(under: storeKey) : nil
         machine.settings.hasStore = store != nil
+        machine.settings.hasBudget = desk != nil
     }
 }
 
 // MARK: - Leasing
 
 extension SessionPool {
-    enum Answer {
+    enum LeaseAnswer {
         case granted(SessionLease)
         case waiting(LeaseID)
         case refused(FMRest.APIError)
     }
 
     /// Asks for a session. A subscription that has to wait is answered later, possibly before this call returns.
-    func request(_ purpose: LeasePurpose, _ subscription: LeaseSubscription) -> Answer {
+    func request(_ purpose: LeasePurpose, _ subscription: LeaseSubscription) -> LeaseAnswer {
         act { now in
             // The account is replaced under the same lock, so this check cannot miss it.
             if subscription.tenure?.isOver == true { return (.refused(.credentialsReplaced()), []) }
@@ -208,13 +214,16 @@ extension SessionPool {
         storeKey: DataAPI.TokenStore.Key? = nil,
         _ replace: () -> SessionIdentity.Replacement
     ) -> SessionIdentity.Replacement {
-        let store = storedToken(under: storeKey)
+        let desk = slotDesk(under: storeKey)
+        let store = desk == nil ? storedToken(under: storeKey) : nil
         return act { now in
             let replacement = replace()
-            // New tokens belong to the new store; each open session's token knows its own store.
+            // New tokens belong to the new store; each open session's token knows its own store, and its slot.
             self.store = store
+            self.desk = desk
             let actions = machine.credentialsReplaced(
                 hasStore: store != nil,
+                hasBudget: desk != nil,
                 isAnother: replacement.ended != nil,
                 now: now
             )
@@ -258,14 +267,14 @@ extension SessionPool {
                 case .logOut: machine.logOut(now: now)
                 case .shutdown: machine.shutdown(now: now)
                 }
-            endings[id] = Ending(waiter: waiter)
+            endings[id] = EndingWaiter(waiter: waiter)
             ownHold = self
             return ((), actions)
         }
         if kind == .shutdown { observer.shutDown() }
     }
 
-    private struct Ending {
+    private struct EndingWaiter {
         var error: FMRest.APIError?
         let waiter: SessionEndingSubscription?
     }
@@ -324,6 +333,15 @@ extension SessionPool {
         StoredToken(configuration.tokenStore, key) { [weak self] error in self?.storeFailed(error) }
     }
 
+    private func slotDesk(under key: DataAPI.TokenStore.Key?) -> SlotDesk? {
+        SlotDesk(configuration.budget, key, member) { [weak self] error in self?.budgetFailed(error) }
+    }
+
+    private struct HeldSlot {
+        let slot: DataAPI.SessionBudget.Slot
+        let desk: SlotDesk
+    }
+
     private struct HeldToken {
         let token: SessionToken
         /// The store that holds this token, or that it would be saved in.
@@ -338,8 +356,8 @@ extension SessionPool {
         case cancel(any Cancellable)
         case setAlarm(NIODeadline)
         case callOffAlarm(@Sendable () -> Void)
-        /// With a store, waits until everything that was saved or dropped so far is written to it.
-        case finish(SessionEndingSubscription?, SessionEnd, after: StoredToken?)
+        /// With a store or a budget, waits until everything that was told to it so far is done.
+        case finish(SessionEndingSubscription?, SessionEnd, after: StoredToken?, SlotDesk?)
     }
 
     private enum News {
@@ -453,6 +471,30 @@ extension SessionPool {
                 if isReplaced || isOwn { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
             }
             return nil
+        case .take(let id):
+            lockedTakeSlot(id)
+            return nil
+        case .put(let id, let epoch, let life):
+            guard let held = slots[id], let token = tokens[epoch]?.token else { return nil }
+            held.desk.put(token, into: held.slot, life: .nanoseconds(life.nanoseconds)) { [self] isHeld in
+                if !isHeld { putRefused(id, epoch) }
+            }
+            return nil
+        case .empty(let id, let epoch):
+            guard let held = slots[id], let token = tokens[epoch]?.token else { return nil }
+            held.desk.drop(token, from: held.slot) { [self] isHeld in emptied(id, isHeld: isHeld) }
+            return nil
+        case .give(let id, let epoch, let life):
+            guard let held = slots.removeValue(forKey: id) else { return nil }
+            let token = epoch.flatMap { tokens[$0]?.token }
+            held.desk.give(held.slot, without: token, life: life.map { .nanoseconds($0.nanoseconds) })
+            return nil
+        case .giveToFullHost(let id):
+            if let held = slots.removeValue(forKey: id) { held.desk.full(held.slot) }
+            return nil
+        case .giveAfterRefusal(let id):
+            if let held = slots.removeValue(forKey: id) { held.desk.refused(held.slot, loginError?.fileMakerCode) }
+            return nil
         case .cancelLogOut(let id):
             return logOuts.removeValue(forKey: id).map { .cancel($0) }
         case .forget(let epoch):
@@ -466,7 +508,7 @@ extension SessionPool {
                 outbox.post(.left(machine.leftUntil))
                 machine.leftUntil = []
             }
-            return .finish(ending.waiter, SessionEnd(left: left, error: error), after: store)
+            return .finish(ending.waiter, SessionEnd(left: left, error: error), after: store, desk)
         case .setAlarm(let instant):
             return .setAlarm(instant)
         case .cancelAlarm:
@@ -484,10 +526,11 @@ extension SessionPool {
         case .cancel(let exchange): exchange.cancel()
         case .setAlarm(let instant): setAlarm(instant)
         case .callOffAlarm(let callOff): callOff()
-        case .finish(let waiter, let end, after: nil): waiter?.succeed(with: end)
-        case .finish(let waiter, let end, after: let store?):
+        case .finish(let waiter, let end, after: nil, nil): waiter?.succeed(with: end)
+        case .finish(let waiter, let end, after: let store, let desk):
             // The program may exit as soon as the waiter is called.
-            store.afterwards { waiter?.succeed(with: end) }
+            store?.afterwards { waiter?.succeed(with: end) }
+            desk?.afterwards { waiter?.succeed(with: end) }
         }
     }
 
@@ -507,19 +550,26 @@ extension SessionPool {
     }
 
     private func lockedError(
-        _ refusal: SessionPoolStateMachine.Refusal,
+        _ refusal: SessionPoolStateMachine.LeaseRefusal,
         _ subscription: LeaseSubscription
     ) -> FMRest.APIError {
         let status = machine.status
+        let isWaitingForSlot = machine.sessions.contains(where: \.isTakingSlot)
         switch refusal {
         case .queueIsFull:
             return .sessionQueueIsFull(machine.settings.maximumWaiting)
         case .deadlinePassed:
-            return .noSessionInTime(configuration, status, lastLogin: loginError)
+            return .noSessionInTime(
+                configuration,
+                status,
+                isWaitingForSlot: isWaitingForSlot,
+                lastLogin: loginError
+            )
         case .callDeadlinePassed:
             return .noSessionForCall(
                 within: subscription.clock?.total ?? .zero,
                 status,
+                isWaitingForSlot: isWaitingForSlot,
                 lastLogin: lockedHostFullError
             )
         case .hostStayedFull:
@@ -586,6 +636,80 @@ extension SessionPool {
             return ((), [SessionPoolStateMachine.Action]())
         }
         observer.storeFailed(error)
+    }
+
+    private func lockedTakeSlot(_ id: SessionID) {
+        guard let desk else { return }
+        // The budget keeps what it tells of the slot by, so that must not keep the pool alive.
+        openings[id] = desk.take({ [weak self] event in self?.slotChanged(id, event) }) { [self] result in
+            slotTaken(id, result, from: desk)
+        }
+    }
+
+    private func slotTaken(
+        _ id: SessionID,
+        _ result: Result<DataAPI.SessionBudget.Slot, FMRest.APIError>,
+        from desk: SlotDesk
+    ) {
+        let jitter = jitter()
+        act { now in
+            openings[id] = nil
+            switch result {
+            case .success(let slot):
+                slots[id] = HeldSlot(slot: slot, desk: desk)
+                let token = slot.token.flatMap(SessionToken.init(stored:))
+                let (epoch, actions) = machine.slotGranted(
+                    id,
+                    hasToken: token != nil,
+                    isPrivate: slot.isPrivate,
+                    waiting: slot.waiting,
+                    now: now
+                )
+                if let epoch, let token { tokens[epoch] = HeldToken(token: token, store: nil) }
+                return ((), actions)
+            case .failure(let error):
+                if error.underlying is CancellationError { return ((), []) }
+                loginError = error
+                lockedNoteEndingError(error)
+                return ((), machine.loginFailed(id, .init(error), jitter: jitter, now: now))
+            }
+        }
+    }
+
+    private func slotChanged(_ id: SessionID, _ event: DataAPI.SessionBudget.Event) {
+        act { now in
+            switch event {
+            case .recalled:
+                return ((), machine.recalled(id, now: now))
+            case .forgotten:
+                return ((), machine.slotForgotten(id, now: now))
+            case .lost:
+                slots[id] = nil
+                return ((), machine.slotLost(id, now: now))
+            }
+        }
+    }
+
+    private func putRefused(_ id: SessionID, _ epoch: TokenEpoch) {
+        act { now in
+            slots[id] = nil
+            return ((), machine.putRefused(id, epoch, now: now))
+        }
+    }
+
+    private func emptied(_ id: SessionID, isHeld: Bool) {
+        act { now in
+            if !isHeld { slots[id] = nil }
+            return ((), machine.emptied(id, isHeld: isHeld, now: now))
+        }
+    }
+
+    private func budgetFailed(_ error: any Error) {
+        act { _ in
+            machine.totals.storeFailures += 1
+            return ((), [SessionPoolStateMachine.Action]())
+        }
+        observer.budgetFailed(error)
     }
 
     private func loginEnded(_ id: SessionID, _ result: Result<SessionToken, FMRest.APIError>?) {

@@ -7,7 +7,7 @@ extension DataAPI {
         public var sessions = 0
         /// Sessions that a request or pinned work is using.
         public var leased = 0
-        /// Logins under way.
+        /// Logins under way, and slots of a budget that are being taken.
         public var loggingIn = 0
         /// Requests that wait for a session.
         public var waiting = 0
@@ -24,7 +24,7 @@ extension DataAPI {
         /// The total of sessions that the server may still have because they could not be logged out. The server drops
         /// each of them after 15 minutes.
         public var sessionsLeft = 0
-        /// The total of the token store's failures.
+        /// The total of failures of the token store or the budget.
         public var storeFailures = 0
         /// When the server drops the last of the open sessions if none of them is used before: its last use plus
         /// ``SessionConfiguration/idleExpiry``. `nil` when none is open.
@@ -60,7 +60,7 @@ extension DataAPI.SessionStatus: CustomStringConvertible {
             \(logins) logins, \(failedLogins) failed, \(refusals) refusals, \(logouts) logouts
             """
         if sessionsLeft > 0 { text += ", \(sessionsLeft) left on the server" }
-        if storeFailures > 0 { text += ", \(storeFailures) failures of the token store" }
+        if storeFailures > 0 { text += ", \(storeFailures) failures of the token store or the budget" }
         return text
     }
 }

@@ -26,6 +26,7 @@ extension Engine {
             let session = makeSession(state.tokenCount, token, now)
             state.sessions[session.token] = session
             state.counters.logins += 1
+            state.counters.mostOpenSessions = max(state.counters.mostOpenSessions, state.sessions.count)
             return session
         }
     }

@@ -62,7 +62,7 @@ import Testing
             (.network, -109), (.tls, -110), (.timeout, -111), (.pagesDrifted, -112), (.responseTooLarge, -113),
             (.container, -114), (.conflict, -115), (.rolledBack, -116), (.script, -117), (.shutdown, -118),
             (.cancelled, -119), (.noValue, -120), (.credentialsReplaced, -121), (.journal, -122),
-            (.countDiffers, -123), (.invalidValues, -124), (.keeper, -125),
+            (.countDiffers, -123), (.invalidValues, -124), (.keeper, -125), (.sessionBudget, -126),
         ]
         for (kind, number) in kinds { expectNoDifference(kind.number, number) }
         expectNoDifference(Set(kinds.map(\.0)), Set(FMRest.APIError.Code.all))

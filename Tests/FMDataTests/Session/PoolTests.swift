@@ -154,7 +154,12 @@ import Testing
     @Test func theErrorOfACallsTimeSaysWhatTheSessionsWereDoing() {
         var status = DataAPI.SessionStatus()
         status.limit = 1
-        let error = FMRest.APIError.noSessionForCall(within: .seconds(2), status, lastLogin: .hostFull)
+        let error = FMRest.APIError.noSessionForCall(
+            within: .seconds(2),
+            status,
+            isWaitingForSlot: false,
+            lastLogin: .hostFull
+        )
         #expect(error.isRetryable && !error.outcomeIsUnknown)
         #expect(error.reason.contains("the limit was timeouts.total, 2.0 seconds"), "\(error)")
         #expect(error.reason.contains("0 of 1 sessions"), "\(error)")

@@ -170,6 +170,9 @@ import Testing
             bench.clock.advance(by: .seconds(15 * 60 + 1))
             #expect(try await bench.get("layouts").code == "952")
             #expect(bench.engine.counters.expiredSessions == 1)
+            // The highest number of open sessions stays in the counters.
+            #expect(bench.engine.counters.openSessions == 0)
+            #expect(bench.engine.counters.mostOpenSessions == 1)
         }
     }
 

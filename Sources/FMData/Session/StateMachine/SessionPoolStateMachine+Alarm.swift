@@ -20,6 +20,7 @@ extension SessionPoolStateMachine {
         giveUpLogOuts(now, &actions)
         repeatLogOuts(now, &actions)
         takeBackLeases(now, &actions)
+        passSlotsOn(now, &actions)
         endIdle(now, &actions)
     }
 
@@ -36,10 +37,6 @@ extension SessionPoolStateMachine {
         if let alarm, alarm <= due { return }
         alarm = due
         actions.append(.setAlarm(due))
-    }
-
-    func isExpired(_ id: SessionID, now: NIODeadline) -> Bool {
-        index(of: id).map { isExpired(sessions[$0], now: now) } ?? true
     }
 
     func isExpired(_ session: Session, now: NIODeadline) -> Bool {
@@ -67,7 +64,9 @@ extension SessionPoolStateMachine {
             switch session.phase {
             case .opening(_, let abandoned), .visiting(let abandoned):
                 if let abandoned { note(abandoned) }
+                if let conversion = nextConversion(to: session), conversion > now { note(conversion) }
             case .idle:
+                if let giving = nextGiving(of: session, now) { note(giving) }
                 if session.owner == .stranger { break }
                 note(session.lastUse + (session.id == reservedSession ? settings.idleTime : trimTime))
             case .leased:
@@ -92,7 +91,7 @@ extension SessionPoolStateMachine {
     private mutating func refuseLate(_ now: NIODeadline, _ actions: inout [Action]) {
         if queue.isEmpty { return }
         for late in queue.removeLate(now) {
-            let refusal: Refusal =
+            let refusal: LeaseRefusal =
                 switch late.limit {
                 case .call: .callDeadlinePassed
                 case .pool: isShutOut ? .hostStayedFull : .deadlinePassed
@@ -107,21 +106,25 @@ extension SessionPoolStateMachine {
     }
 
     /// Whether the host is full and the pool has no session, open or being opened, that could serve meanwhile.
-    var isShutOut: Bool { hostIsFull && !sessions.contains(where: \.mayServe) }
+    ///
+    /// With a budget other members have the sessions, and one of these comes with a slot.
+    var isShutOut: Bool { hostIsFull && !settings.hasBudget && !sessions.contains(where: \.mayServe) }
 
     /// A token that still comes is logged out. If none comes, the server may have a session that the client cannot end.
     private mutating func giveUpOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
         for session in sessions {
             switch session.phase {
             case .opening(let stage, let abandoned?) where abandoned <= now:
-                if stage == .logIn { noteLeftSession(now) }
+                if stage == .logIn || stage == .clear { noteLeftSession(now) }
             case .visiting(let abandoned?) where abandoned <= now:
                 noteLeftSession(now)
             case .opening, .visiting, .idle, .leased, .loggingOut:
                 continue
             }
             sessions.removeAll { $0.id == session.id }
-            actions.append(.cancelOpening(session.id))
+            actions.append(session.isBeingCleared ? .cancelLogOut(session.id) : .cancelOpening(session.id))
+            leaveSlot(of: session, &actions)
+            if session.token.tick > 0 { actions.append(.forget(session.token)) }
         }
     }
 
@@ -138,7 +141,9 @@ extension SessionPoolStateMachine {
             guard case .loggingOut(let until, _) = session.phase, until <= now else { continue }
             sessions.removeAll { $0.id == session.id }
             noteLeftSession(now)
-            actions += [.cancelLogOut(session.id), .forget(session.token)]
+            actions.append(.cancelLogOut(session.id))
+            leaveSlot(of: session, &actions)
+            actions.append(.forget(session.token))
         }
     }
 

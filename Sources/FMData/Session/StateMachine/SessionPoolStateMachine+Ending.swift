@@ -7,7 +7,7 @@ extension SessionPoolStateMachine {
     mutating func logOut(now: NIODeadline) -> (id: EndingID, actions: [Action]) {
         var actions: [Action] = []
         let id = nextEnding()
-        endings.append(Ending(id: id, kind: .logOut, after: newestLease))
+        endings.append(SessionEnding(id: id, kind: .logOut, after: newestLease))
         settle(now, &actions)
         return (id, actions)
     }
@@ -21,7 +21,7 @@ extension SessionPoolStateMachine {
         let giveUpTime = max(time - settings.logOutTime, .nanoseconds(time.nanoseconds / 2))
         let id = nextEnding()
         endings.append(
-            Ending(id: id, kind: .shutdown(forced: now + giveUpTime, deadline: now + time), after: newestLease)
+            SessionEnding(id: id, kind: .shutdown(forced: now + giveUpTime, deadline: now + time), after: newestLease)
         )
         for index in sessions.indices { abandon(index, now) }
         settle(now, &actions)
@@ -48,10 +48,19 @@ extension SessionPoolStateMachine {
     }
 
     private mutating func logOutEnded(_ id: SessionID, isLeft: Bool, now: NIODeadline) -> [Action] {
-        guard let index = index(of: id), sessions[index].isLoggingOut else { return [] }
+        guard let index = index(of: id) else { return [] }
+        var actions: [Action] = []
+        if case .opening(.clear, let abandoned) = sessions[index].phase {
+            if isLeft { noteLeftSession(now) }
+            cleared(index, abandoned: abandoned, now, &actions)
+            settle(now, &actions)
+            return actions
+        }
+        guard sessions[index].isLoggingOut else { return [] }
         let session = sessions.remove(at: index)
         if isLeft { noteLeftSession(now) }
-        var actions: [Action] = [.forget(session.token)]
+        leaveSlot(of: session, &actions)
+        actions.append(.forget(session.token))
         settle(now, &actions)
         return actions
     }
@@ -101,7 +110,7 @@ extension SessionPoolStateMachine {
         for index in sessions.indices where !sessions[index].isLoggingOut && !sessions[index].isVisiting {
             sessions[index].isEnding = true
             abandon(index, now)
-            guard isAsked else { continue }
+            guard isAsked, sessions[index].owner != .nobody else { continue }
             if sessions[index].owner == .store, sessions[index].token.tick > 0 {
                 actions.append(.drop(sessions[index].token))
             }
@@ -132,7 +141,8 @@ extension SessionPoolStateMachine {
             end(index, now, &actions)
         }
         while lastingCount > 1, let oldest = longestIdle(where: { isTrimmed($0, now) }), let index = index(of: oldest) {
-            end(index, now, &actions)
+            // Nobody waits for its slot, so its session is not needed.
+            close(index, now, &actions)
         }
     }
 
@@ -150,8 +160,18 @@ extension SessionPoolStateMachine {
     mutating func endIdle(_ now: NIODeadline, _ actions: inout [Action]) {
         for id in idle {
             guard let index = index(of: id) else { continue }
-            if sessions[index].isEnding || isExpired(sessions[index], now: now) { end(index, now, &actions) }
+            if sessions[index].isEnding {
+                end(index, now, &actions)
+            } else if isExpired(sessions[index], now: now) {
+                close(index, now, &actions)
+            }
         }
+    }
+
+    /// Ends an idle session that no owner of its slot after this one needs.
+    private mutating func close(_ index: Int, _ now: NIODeadline, _ actions: inout [Action]) {
+        if sessions[index].owner == .slot { sessions[index].owner = .pool }
+        end(index, now, &actions)
     }
 
     /// Ends a session that is idle, or whose lease is taken back.
@@ -162,7 +182,11 @@ extension SessionPoolStateMachine {
         switch session.owner {
         case .pool: actions.append(.logOut(session.id, session.token))
         case .store: actions.append(.leave(session.id, session.token))
-        case .stranger:
+        case .slot:
+            sessions.remove(at: index)
+            actions += [.give(session.id, without: nil, life: lifeLeft(of: session, now)), .forget(session.token)]
+            return
+        case .stranger, .nobody:
             sessions.remove(at: index)
             actions.append(.forget(session.token))
             return

@@ -9,7 +9,7 @@ extension SessionPoolStateMachine {
         _ purpose: LeasePurpose,
         until callDeadline: NIODeadline? = nil,
         now: NIODeadline
-    ) -> (answer: Answer, actions: [Action]) {
+    ) -> (answer: LeaseAnswer, actions: [Action]) {
         if isShutDown { return (.refused(.isShutDown), []) }
         if let callDeadline, callDeadline <= now { return (.refused(.callDeadlinePassed), []) }
         if purpose == .pinned, reservedSession != nil, settings.maximumSessions == 1 {
@@ -25,7 +25,7 @@ extension SessionPoolStateMachine {
             deadline: min(callDeadline ?? giveUpTime, giveUpTime),
             limit: isCallNearer ? .call : .pool
         )
-        if queue.isEmpty, let place = idle.lastIndex(where: { isFit($0, for: entry) && !isExpired($0, now: now) }) {
+        if queue.isEmpty, let place = idle.lastIndex(where: { isFit($0, for: entry) && isLasting($0, now) }) {
             return (.granted(grant(idle.remove(at: place), to: entry.id)), [])
         }
         if queue.count >= settings.maximumWaiting { return (.refused(.queueIsFull), []) }
@@ -40,6 +40,7 @@ extension SessionPoolStateMachine {
     mutating func confine(to token: TokenEpoch, now: NIODeadline) -> [Action] {
         kept = token
         var actions: [Action] = []
+        makePrivate(token, &actions)
         settle(now, &actions)
         return actions
     }
@@ -78,7 +79,8 @@ extension SessionPoolStateMachine {
         case .used:
             noteUse(index, since: since, now: now)
             park(index)
-            if queue.isEmpty, endings.isEmpty, !sessions[index].isEnding, sessions.count <= limit {
+            let isQuiet = queue.isEmpty && endings.isEmpty && sessions.count <= limit
+            if isQuiet, !sessions[index].isEnding, !sessions[index].isRecalled {
                 // Nothing else changed, so nothing else can be due earlier.
                 if alarm.map({ $0 <= now + min(settings.trimTime, settings.idleTime) }) != true {
                     setAlarm(now, &actions)
@@ -90,7 +92,7 @@ extension SessionPoolStateMachine {
         case .refused where sessions[index].hasWorked:
             totals.refusals += 1
             _ = tick()
-            lose(index, &actions)
+            lose(index, now, &actions)
         case .refused:
             // Behind a load balancer another machine than the refusing one may have given the token and still have the
             // session.
@@ -160,7 +162,8 @@ extension SessionPoolStateMachine {
     }
 
     /// Removes a session whose token the server does not know.
-    private mutating func lose(_ index: Int, _ actions: inout [Action]) {
+    private mutating func lose(_ index: Int, _ now: NIODeadline, _ actions: inout [Action]) {
+        if sessions[index].slot != nil { return loseInSlot(index, now, &actions) }
         let session = sessions.remove(at: index)
         if session.owner == .store { actions.append(.drop(session.token)) }
         actions.append(.forget(session.token))
@@ -172,7 +175,10 @@ extension SessionPoolStateMachine {
         sessions[index].isRefused = true
         _ = tick()
         if sessions[index].owner == .store { actions.append(.drop(sessions[index].token)) }
-        if sessions[index].owner != .stranger { sessions[index].owner = .pool }
+        switch sessions[index].owner {
+        case .pool, .store, .slot: sessions[index].owner = .pool
+        case .stranger, .nobody: break
+        }
         sessions[index].isEnding = true
         park(index)
     }
@@ -188,12 +194,19 @@ extension SessionPoolStateMachine {
     private mutating func grant(_ id: SessionID, to lease: LeaseID) -> Grant {
         guard let index = index(of: id) else { preconditionFailure("An idle session is always among the sessions") }
         sessions[index].phase = .leased(lease, since: epoch)
+        sessions[index].slot?.hasServed = true
         return Grant(
             lease: lease,
             session: id,
             token: sessions[index].token,
             hasWorked: sessions[index].hasWorked
         )
+    }
+
+    /// Whether an idle session need not be ended or given back now.
+    private func isLasting(_ id: SessionID, _ now: NIODeadline) -> Bool {
+        guard let index = index(of: id) else { return false }
+        return !isExpired(sessions[index], now: now) && !isDueToBeGiven(sessions[index], now)
     }
 
     private func isFit(_ id: SessionID, for entry: LeaseQueue.Entry) -> Bool {
@@ -203,7 +216,7 @@ extension SessionPoolStateMachine {
         case .request, .poll: return reservedSession == nil || reservedSession == id
         case .replay:
             return (reservedSession == nil || reservedSession == id) && sessions[index].goodAsOf >= entry.goodSince
-        case .pinned: return reservedSession != id && sessions[index].owner != .store
+        case .pinned: return reservedSession != id && !sessions[index].isShared
         }
     }
 }

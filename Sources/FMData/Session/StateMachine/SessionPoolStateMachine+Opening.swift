@@ -54,6 +54,9 @@ extension SessionPoolStateMachine {
         } else {
             if refusalsInARow == 0 { credentialsAreProven = true }
             if sessions[index].owner == .store { actions.append(.save(token)) }
+            if sessions[index].owner == .slot {
+                actions.append(.put(id, token, life: settings.idleTime))
+            }
             show(token, &actions)
             park(index)
             pressure.relieve(now)
@@ -82,6 +85,7 @@ extension SessionPoolStateMachine {
     ///   account, so they fail instead of getting a session of the new one.
     mutating func credentialsReplaced(
         hasStore: Bool,
+        hasBudget: Bool = false,
         isAnother: Bool = false,
         now: NIODeadline
     ) -> [Action] {
@@ -95,6 +99,7 @@ extension SessionPoolStateMachine {
         forgetTrouble()
         endAll(isAsked: false, now, &actions)
         settings.hasStore = hasStore
+        settings.hasBudget = hasBudget
         settle(now, &actions)
         return actions
     }
@@ -110,7 +115,8 @@ extension SessionPoolStateMachine {
     /// - As many logins run at once as there are open sessions, so the pool doubles while the demand lasts: 1, 2, 4, 8.
     /// - A replay replaces the session that it has lost: this is not growth, and does not wait.
     mutating func open(_ now: NIODeadline, _ actions: inout [Action]) {
-        takeOverOpenings()
+        convertForPinned(now, &actions)
+        takeOverOpenings(now, &actions)
         guard let growth = nextGrowth, growth <= now else { return }
         makeRoom(for: unmetCount, now, &actions)
         // The host was full; one more login at a time shows whether it still is.
@@ -169,20 +175,23 @@ extension SessionPoolStateMachine {
 
     /// Whether one more login may run at the same time.
     private var mayOpenOneMore: Bool {
+        // Whoever waits for one slot does not ask for another.
+        if sessions.contains(where: \.isTakingSlot) { return false }
         let serving = credentialsAreProven ? sessions.count(where: \.isOpen) : 0
         return sessions.count(where: \.isOpening) < max(1, serving)
     }
 
     /// Takes over abandoned logins that can serve requests which wait now.
-    private mutating func takeOverOpenings() {
+    private mutating func takeOverOpenings(_ now: NIODeadline, _ actions: inout [Action]) {
         while let entry = firstUnmet, let index = sessions.firstIndex(where: { isTakenOver($0, by: entry) }) {
             guard case .opening(let stage, _) = sessions[index].phase else { break }
             sessions[index].phase = .opening(stage, abandoned: nil)
+            if stage == .empty { logInToSlot(index, now, &actions) }
         }
     }
 
     /// Announces the token of a new session, unless the announced session is still open.
-    private mutating func show(_ token: TokenEpoch, _ actions: inout [Action]) {
+    mutating func show(_ token: TokenEpoch, _ actions: inout [Action]) {
         if isShownOpen { return }
         shown = token
         actions.append(.announce(.loggedIn(token)))
@@ -205,19 +214,22 @@ extension SessionPoolStateMachine {
             settings.hasStore && purpose != .pinned
             && !sessions.contains { $0.owner == .store && !$0.isLoggingOut && !$0.isEnding }
         // A replay follows the refusal of a token, perhaps the stored one: only a login is certain to help.
-        let stage: Session.Stage = usesStore && purpose == .request ? .load : .logIn
+        let withoutBudget: Session.Stage = usesStore && purpose == .request ? .load : .logIn
+        let stage = settings.hasBudget ? .slot : withoutBudget
+        let isSlotted = settings.hasBudget && purpose != .pinned
         let id = nextSession()
         sessions.append(
             Session(
                 id: id,
-                owner: usesStore ? .store : .pool,
+                owner: isSlotted ? .slot : usesStore ? .store : .pool,
                 phase: .opening(stage, abandoned: nil),
                 lastUse: now
             )
         )
         switch stage {
         case .load: actions.append(.load(id))
-        case .logIn: actions.append(.logIn(id))
+        case .slot: actions.append(.take(id))
+        case .logIn, .clear, .drop, .empty: actions.append(.logIn(id))
         }
     }
 
@@ -233,7 +245,7 @@ extension SessionPoolStateMachine {
 
     private func isTakenOver(_ session: Session, by entry: LeaseQueue.Entry) -> Bool {
         guard case .opening(_, .some) = session.phase, !session.isEnding else { return false }
-        return entry.purpose != .pinned || session.owner != .store
+        return entry.purpose != .pinned || !session.isShared
     }
 
     mutating func receiveToken(_ index: Int, now: NIODeadline) -> TokenEpoch {
@@ -251,6 +263,18 @@ extension SessionPoolStateMachine.Session {
 
     var isOpeningForSomebody: Bool {
         if case .opening(_, nil) = phase { !isEnding } else { false }
+    }
+
+    /// Whether others may use the session after this pool, or at the same time.
+    var isShared: Bool { owner == .store || owner == .slot }
+
+    var isTakingSlot: Bool {
+        if case .opening(.slot, _) = phase { true } else { false }
+    }
+
+    /// Whether the session that came with a slot is being logged out, so that the work gets one of its own.
+    var isBeingCleared: Bool {
+        if case .opening(.clear, _) = phase { true } else { false }
     }
 
     var isVisiting: Bool {

@@ -12,15 +12,26 @@ extension SessionPoolStateMachine {
         jitter: Double,
         now: NIODeadline
     ) -> [Action] {
-        guard let index = index(of: id), case .opening = sessions[index].phase else { return [] }
-        let wasEnding = sessions[index].isEnding
-        sessions.remove(at: index)
-        totals.failedLogins += 1
+        guard let index = index(of: id), case .opening(let stage, _) = sessions[index].phase else { return [] }
+        let session = sessions.remove(at: index)
+        let wasEnding = session.isEnding
+        if stage != .slot { totals.failedLogins += 1 }
         var actions: [Action] = []
+        if session.slot != nil {
+            switch failure {
+            case .hostFull: actions.append(.giveToFullHost(id))
+            case .credentialsRefused: actions.append(.giveAfterRefusal(id))
+            case .passing, .other: actions.append(.give(id, without: nil, life: nil))
+            }
+        }
         // A login with replaced credentials says nothing about the requests that wait now.
         if !wasEnding {
             let othersServe = sessions.contains(where: \.mayServe)
-            if failure == .hostFull {
+            if failure == .hostFull, settings.hasBudget {
+                // The budget decides who logs in next; here a pause is enough.
+                hostIsFull = true
+                opensNotBefore = now + backOff.least(jitter: jitter)
+            } else if failure == .hostFull {
                 hostIsFull = true
                 shrink(to: activeCount, jitter: jitter, now: now)
             } else if othersServe {

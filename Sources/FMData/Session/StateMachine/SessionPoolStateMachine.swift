@@ -11,9 +11,11 @@ import NIOCore
 ///     opening (ask the store, log in) → idle ⇄ leased → logging out → removed
 ///            ↘ removed (login failed)             ↘ removed (refused)
 ///
+/// With a budget a session is opened in a slot, and ends by giving the slot back; see `+Slots`.
+///
 /// The parts: `+Leasing` (which request gets which session), `+Opening` (stores and logins), `+Trouble` (failed logins,
-/// a full host, refused tokens), `+Visiting` (sessions that come from outside), `+Ending` (logging out, shutting down),
-/// `+Alarm` (what is due at which time).
+/// a full host, refused tokens), `+Slots` (slots of a budget), `+Visiting` (sessions that come from outside), `+Ending`
+/// (logging out, shutting down), `+Alarm` (what is due at which time).
 struct SessionPoolStateMachine {
     var settings: Settings
 
@@ -22,7 +24,7 @@ struct SessionPoolStateMachine {
     /// Sorted by last use. The most recently used session is leased first, so that the others can be trimmed.
     var idle: [SessionID] = []
     var queue = LeaseQueue()
-    var endings: [Ending] = []
+    var endings: [SessionEnding] = []
 
     /// How many sessions may be open at the moment: `settings.maximumSessions`, or fewer after the host was full.
     var limit: Int
@@ -153,6 +155,10 @@ extension SessionPoolStateMachine {
         var logOutTime = TimeAmount.seconds(10)
         /// Whether one session is kept in a store that outlives the pool.
         var hasStore = false
+        /// Whether sessions are opened in slots of a budget.
+        var hasBudget = false
+        /// How long a slot is used, at least, before it is given to somebody who waits for it.
+        var quantum = TimeAmount.milliseconds(250)
     }
 
     struct Session: Equatable {
@@ -171,9 +177,17 @@ extension SessionPoolStateMachine {
             case loggingOut(until: NIODeadline, again: NIODeadline?)
         }
 
-        /// The stage of opening. A store, if there is one, is asked first.
+        /// The stage of opening. A store, if there is one, is asked first, and a budget for a slot.
         enum Stage: Equatable {
             case load, logIn
+            /// The slot is being taken.
+            case slot
+            /// The slot came with a session, which is logged out, since the work needs one of its own.
+            case clear
+            /// The slot's token was refused, and is taken out of the slot.
+            case drop
+            /// The slot is held and has no token; the login begins when somebody waits for it.
+            case empty
         }
 
         enum Owner: Equatable {
@@ -181,8 +195,20 @@ extension SessionPoolStateMachine {
             case pool
             /// Kept in the store: other processes may be using it, so it is left open at the end.
             case store
+            /// Its token belongs to its slot: it is left open when the slot is given back.
+            case slot
+            /// Its slot was lost, so it belongs to somebody else by now, and is let go silently.
+            case nobody
             /// Opened elsewhere: used until it is refused, and logged out only by an explicit `logOut()`.
             case stranger
+        }
+
+        /// A slot that is held.
+        struct Slot: Equatable {
+            /// It is not given to others before this instant.
+            let givesNotBefore: NIODeadline
+            /// Whether a request has been served in it.
+            var hasServed = false
         }
 
         let id: SessionID
@@ -199,6 +225,11 @@ extension SessionPoolStateMachine {
         var hasWorked = false
         /// Already counted as refused; the logout that follows is not counted.
         var isRefused = false
+        /// The slot in which the session is, or is opened. A session in a slot that is owned by the pool is private: it
+        /// is logged out before the slot is given back.
+        var slot: Slot?
+        /// Whether somebody waits for the slot.
+        var isRecalled = false
     }
 
     struct EndingID: Hashable, Sendable {
@@ -206,7 +237,7 @@ extension SessionPoolStateMachine {
     }
 
     /// A `logOut()` or `shutdown()` that is not complete yet.
-    struct Ending: Equatable {
+    struct SessionEnding: Equatable {
         enum Kind: Equatable {
             case logOut
             /// Leases are taken back at `forced`; the shutdown is over at `deadline`.
@@ -224,7 +255,7 @@ extension SessionPoolStateMachine {
     }
 
     /// Why a request was not granted. The shell turns it into an error.
-    enum Refusal: Equatable {
+    enum LeaseRefusal: Equatable {
         case queueIsFull
         case deadlinePassed
         /// The call's own time is over, and nothing of the call was sent.
@@ -250,10 +281,10 @@ extension SessionPoolStateMachine {
     }
 
     /// The answer to a request.
-    enum Answer: Equatable {
+    enum LeaseAnswer: Equatable {
         case granted(Grant)
         case waiting(LeaseID)
-        case refused(Refusal)
+        case refused(LeaseRefusal)
     }
 
     enum LoginFailure: Equatable {
@@ -275,7 +306,7 @@ extension SessionPoolStateMachine {
 
     enum Action: Equatable {
         case grant(Grant)
-        case refuse(LeaseID, Refusal)
+        case refuse(LeaseID, LeaseRefusal)
         /// Ask the store for a token.
         case load(SessionID)
         case logIn(SessionID)
@@ -291,6 +322,19 @@ extension SessionPoolStateMachine {
         case cancelLogOut(SessionID)
         /// The token is not needed any more.
         case forget(TokenEpoch)
+        /// Take a slot. Its token, if it has one, is reported with it.
+        case take(SessionID)
+        /// Put this token into the session's slot.
+        case put(SessionID, TokenEpoch, life: TimeAmount)
+        /// Take this token out of the session's slot.
+        case empty(SessionID, TokenEpoch)
+        /// Give the session's slot back, `without` the token of a session that has ended. The token in it lives for so
+        /// long; `nil` if it was not used.
+        case give(SessionID, without: TokenEpoch?, life: TimeAmount?)
+        /// Give the session's slot back, since the host is full.
+        case giveToFullHost(SessionID)
+        /// Give the session's slot back, since the host refused the credentials.
+        case giveAfterRefusal(SessionID)
         case announce(Announcement)
         /// `left`: the number of sessions that the server may still have.
         case finish(EndingID, left: Int)

@@ -96,7 +96,7 @@ final class StoredToken: Sendable {
 
 extension SessionToken {
     /// A token from a store; `nil` if the text cannot be a token, since it is put into a header unchanged.
-    fileprivate init?(stored text: String) {
+    init?(stored text: String) {
         guard (1...4096).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             return nil
         }

@@ -71,3 +71,10 @@ extension DataAPI.CredentialsProvider.Owner {
         return [password]
     }
 }
+
+extension DataAPI.TokenStore.Key {
+    /// SHA-256 of the key's text, in hexadecimal digits.
+    package var digest: String {
+        SHA256.hash(Array(description.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

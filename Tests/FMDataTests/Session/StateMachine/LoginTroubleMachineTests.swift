@@ -193,7 +193,7 @@ import Testing
     }
 }
 
-extension SessionPoolStateMachine.Answer {
+extension SessionPoolStateMachine.LeaseAnswer {
     fileprivate var lease: LeaseID? {
         switch self {
         case .granted(let grant): grant.lease
@@ -204,8 +204,8 @@ extension SessionPoolStateMachine.Answer {
 }
 
 private func expectNoDifference(
-    _ answer: (answer: SessionPoolStateMachine.Answer, actions: [SessionPoolStateMachine.Action]),
-    _ expected: (SessionPoolStateMachine.Answer, [SessionPoolStateMachine.Action]),
+    _ answer: (answer: SessionPoolStateMachine.LeaseAnswer, actions: [SessionPoolStateMachine.Action]),
+    _ expected: (SessionPoolStateMachine.LeaseAnswer, [SessionPoolStateMachine.Action]),
     line: UInt = #line
 ) {
     expectNoDifference(answer.answer, expected.0, line: line)

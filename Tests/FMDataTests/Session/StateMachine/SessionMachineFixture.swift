@@ -34,7 +34,7 @@ struct SessionMachineFixture {
     mutating func request(
         _ purpose: LeasePurpose = .request,
         within giveUpTime: TimeAmount? = nil
-    ) -> (answer: Machine.Answer, actions: [Action]) {
+    ) -> (answer: Machine.LeaseAnswer, actions: [Action]) {
         machine.request(purpose, until: giveUpTime.map { now + $0 }, now: now)
     }
 
@@ -72,6 +72,25 @@ struct SessionMachineFixture {
     mutating func adopt(from externalLogin: Int) -> (isWanted: Bool, actions: [Action]) {
         let (_, isWanted, actions) = machine.adopt(isOwned: true, from: .of(externalLogin), now: now)
         return (isWanted, actions)
+    }
+
+    mutating func slotGranted(
+        _ session: Int,
+        hasToken: Bool = false,
+        isPrivate: Bool = false,
+        waiting: Int = 0
+    ) -> [Action] {
+        machine.slotGranted(.of(session), hasToken: hasToken, isPrivate: isPrivate, waiting: waiting, now: now).actions
+    }
+
+    mutating func recalled(_ session: Int) -> [Action] { machine.recalled(.of(session), now: now) }
+    mutating func slotLost(_ session: Int) -> [Action] { machine.slotLost(.of(session), now: now) }
+    mutating func slotForgotten(_ session: Int) -> [Action] { machine.slotForgotten(.of(session), now: now) }
+    mutating func putRefused(_ session: Int, token: Int) -> [Action] {
+        machine.putRefused(.of(session), .of(token), now: now)
+    }
+    mutating func emptied(_ session: Int, isHeld: Bool = true) -> [Action] {
+        machine.emptied(.of(session), isHeld: isHeld, now: now)
     }
 
     mutating func storeRefused(_ token: Int) -> [Action] { machine.storeRefused(.of(token), now: now) }
@@ -118,13 +137,23 @@ extension SessionPoolStateMachine.Action {
         .grant(.of(lease, session: session, token: token, hasWorked: hasWorked))
     }
 
-    static func refuse(_ lease: Int, _ refusal: SessionPoolStateMachine.Refusal) -> Self {
+    static func refuse(_ lease: Int, _ refusal: SessionPoolStateMachine.LeaseRefusal) -> Self {
         .refuse(.of(lease), refusal)
     }
 
     static func logOut(_ session: Int, token: Int) -> Self { .logOut(.of(session), .of(token)) }
     static func leave(_ session: Int, token: Int) -> Self { .leave(.of(session), .of(token)) }
     static func finish(_ ending: Int, left: Int = 0) -> Self { .finish(.init(number: ending), left: left) }
+    static func take(_ session: Int) -> Self { .take(.of(session)) }
+    static func empty(_ session: Int, token: Int) -> Self { .empty(.of(session), .of(token)) }
+    static func put(_ session: Int, token: Int, life: TimeAmount = .seconds(14 * 60 + 30)) -> Self {
+        .put(.of(session), .of(token), life: life)
+    }
+
+    static func give(_ session: Int, without token: Int? = nil, life: TimeAmount? = nil) -> Self {
+        .give(.of(session), without: token.map { .of($0) }, life: life)
+    }
+
     static func forget(_ token: Int) -> Self { .forget(.of(token)) }
     static func alarm(_ amount: TimeAmount) -> Self { .setAlarm(SessionMachineFixture.at(amount)) }
 }

@@ -46,6 +46,13 @@ private struct SessionModel {
     /// The tokens of sessions whose logout was given up or may have failed.
     private var lost: Set<TokenEpoch> = []
     private var storeHasToken = false
+    /// Slots that are being taken, that are held, and tokens that are taken out of them.
+    private var takes: Set<SessionID> = []
+    private var slots: Set<SessionID> = []
+    private var drops: Set<SessionID> = []
+    private var inSlot: [SessionID: TokenEpoch] = [:]
+    /// Puts that have not been answered.
+    private var puts: [SessionID: TokenEpoch] = [:]
     private var hasAdopted = false
     private var logins = 0
 
@@ -56,6 +63,8 @@ private struct SessionModel {
         settings.maximumSessions = Int.random(in: 1...5, using: &random)
         settings.maximumWaiting = Int.random(in: 5...40, using: &random)
         settings.hasStore = Bool.random(using: &random)
+        settings.hasBudget = seed.isMultiple(of: 3)
+        if settings.hasBudget { settings.hasStore = false }
         settings.loginAttempts = Int.random(in: 1...3, using: &random)
         settings.abandonedTime = Bool.random(using: &random) ? .zero : .seconds(5)
         machine = Machine(settings: settings)
@@ -68,16 +77,23 @@ private struct SessionModel {
         case 30..<36: if let lease = pick(waiting) { withdraw(lease) }
         case 36..<60: if let lease = pick(Set(leases.keys)) { release(lease) }
         case 60..<74: if let id = pick(logIns) { endLogin(id) }
-        case 74..<78: if let id = pick(loads) { endLoad(id) }
+        case 74..<78:
+            if let id = pick(loads) { endLoad(id) }
+            if let id = pick(takes) { endTake(id) }
+            if let id = pick(drops) { endDrop(id) }
+            if let id = pick(Set(puts.keys)) { endPut(id) }
         case 78..<86: if let id = pick(logOuts) { endLogOut(id) }
         case 86..<88: if let id = pick(strays) { endStray(id) }
         case 88..<96: pass(.milliseconds(Int64.random(in: 0...30_000, using: &random)))
+        case 95 where machine.settings.hasBudget: changeSlot()
         case 96: live.subtract(Bool.random(using: &random) ? live : [])
         case 97:
             let (id, actions) = machine.logOut(now: now)
             endings.insert(id.number)
             obey(actions)
-        case 98: obey(machine.credentialsReplaced(hasStore: machine.settings.hasStore, now: now))
+        case 98:
+            let (hasStore, hasBudget) = (machine.settings.hasStore, machine.settings.hasBudget)
+            obey(machine.credentialsReplaced(hasStore: hasStore, hasBudget: hasBudget, now: now))
         default:
             switch Int.random(in: 0..<10, using: &random) {
             case 0: adopt()
@@ -99,10 +115,12 @@ private struct SessionModel {
         obey(actions)
         rule(waiting.isEmpty, "a shutdown leaves nobody waiting")
         var rounds = 0
-        while !machine.sessions.isEmpty || !strays.isEmpty || !visits.isEmpty, rounds < 100 {
+        while !machine.sessions.isEmpty || !strays.isEmpty || !visits.isEmpty || !takes.isEmpty, rounds < 100 {
             rounds += 1
             for lease in leases.keys.sorted() { release(lease) }
             for id in loads.sorted() { endLoad(id) }
+            for id in takes.sorted() { endTake(id) }
+            for id in drops.sorted() { endDrop(id) }
             for id in logIns.sorted() { endLogin(id) }
             for id in strays.sorted() { endStray(id) }
             for id in visits.sorted() { endVisit(id) }
@@ -117,6 +135,7 @@ private struct SessionModel {
         rule(machine.totals.sessionsLeft >= left.count, "sessions that are left are counted")
         rule(tokens.isEmpty, "no token is left: \(tokens)")
         rule(endings.isEmpty, "every end is reported")
+        rule(slots.isEmpty, "every slot is given back: \(slots)")
         rule(alarm == nil, "no alarm is left")
         rule(machine.totals.logins == logins, "logins are counted")
     }
@@ -203,6 +222,59 @@ private struct SessionModel {
         obey(actions)
     }
 
+    private mutating func endTake(_ id: SessionID) {
+        takes.remove(id)
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            return obey(machine.loginFailed(id, .other, jitter: 0, now: now))
+        }
+        slots.insert(id)
+        let (token, actions) = machine.slotGranted(
+            id,
+            hasToken: Bool.random(using: &random),
+            isPrivate: Int.random(in: 0..<10, using: &random) == 0,
+            waiting: Int.random(in: 0...1, using: &random),
+            now: now
+        )
+        if let token {
+            tokens.insert(token)
+            if Bool.random(using: &random) { live.insert(token) }
+            // A session that is wanted no more has been given back already, with its token.
+            if machine.sessions.first(where: { $0.token == token })?.owner != .pool { inSlot[id] = token }
+        }
+        obey(actions)
+    }
+
+    private mutating func endDrop(_ id: SessionID) {
+        drops.remove(id)
+        let isHeld = Int.random(in: 0..<5, using: &random) > 0
+        if !isHeld { slots.remove(id) }
+        obey(machine.emptied(id, isHeld: isHeld, now: now))
+    }
+
+    private mutating func endPut(_ id: SessionID) {
+        guard let token = puts.removeValue(forKey: id), Int.random(in: 0..<4, using: &random) == 0 else { return }
+        let hasSlot = slots.contains(id)
+        obey(machine.putRefused(id, token, now: now))
+        if hasSlot, !machine.sessions.contains(where: { $0.id == id && $0.slot != nil }) { slots.remove(id) }
+    }
+
+    private mutating func changeSlot() {
+        guard let id = pick(slots.union(takes)) else { return }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0 where slots.contains(id):
+            slots.remove(id)
+            drops.remove(id)
+            puts[id] = nil
+            // Whatever is in the slot belongs to somebody else.
+            if let session = machine.sessions.first(where: { $0.id == id }), session.owner == .slot {
+                leftOpen.insert(session.token)
+            }
+            obey(machine.slotLost(id, now: now))
+        case 1: obey(machine.slotForgotten(id, now: now))
+        default: obey(machine.recalled(id, now: now))
+        }
+    }
+
     private mutating func endLogOut(_ id: SessionID) {
         logOuts.remove(id)
         guard let token = goodbyes[id] else { return rule(false, "a logout has a token") }
@@ -270,10 +342,15 @@ private struct SessionModel {
             case .load(let id):
                 loads.insert(id)
             case .logIn(let id):
-                rule(hasAdopted || machine.sessions.count <= machine.settings.maximumSessions + 1, "no more sessions")
+                // With a budget a login begins when its slot is granted, while late tokens are still logged out.
+                let isCounted = { (session: Machine.Session) in !machine.settings.hasBudget || !session.isLoggingOut }
+                let count = machine.sessions.count(where: isCounted)
+                rule(hasAdopted || count <= machine.settings.maximumSessions + 1, "no more sessions")
                 logIns.insert(id)
             case .cancelOpening(let id):
                 loads.remove(id)
+                takes.remove(id)
+                drops.remove(id)
                 if logIns.remove(id) != nil { strays.insert(id) }
             case .save(let token):
                 rule(tokens.contains(token), "what is saved is known")
@@ -290,6 +367,28 @@ private struct SessionModel {
                 leftOpen.insert(token)
                 logOuts.insert(id)
                 goodbyes[id] = token
+            case .take(let id):
+                takes.insert(id)
+                rule(takes.count == 1, "one slot is taken at a time")
+            case .put(let id, let token, _):
+                rule(slots.contains(id), "a token is put into a slot that is held")
+                rule(tokens.contains(token), "what is put is known")
+                inSlot[id] = token
+                puts[id] = token
+            case .empty(let id, let token):
+                rule(tokens.contains(token), "what is dropped is known")
+                inSlot[id] = nil
+                if slots.contains(id) { drops.insert(id) }
+            case .give(let id, let token, _):
+                rule(slots.remove(id) != nil, "only a held slot is given back: \(id)")
+                drops.remove(id)
+                puts[id] = nil
+                if let token { rule(tokens.contains(token), "what is dropped is known") }
+                // Otherwise the slot keeps the token that it has.
+                if let kept = inSlot.removeValue(forKey: id), kept != token { leftOpen.insert(kept) }
+            case .giveToFullHost(let id), .giveAfterRefusal(let id):
+                rule(slots.remove(id) != nil, "only a held slot is given back: \(id)")
+                drops.remove(id)
             case .cancelLogOut(let id):
                 logOuts.remove(id)
                 if let token = goodbyes[id] { lost.insert(token) }
@@ -321,7 +420,7 @@ private struct SessionModel {
             reservedSession == nil || isKeeper != isPinned,
             "requests get the reservedSession, pinned work another one"
         )
-        rule(!pinned.contains(grant.lease) || session?.owner != .store, "pinned work shares its session with nobody")
+        rule(!pinned.contains(grant.lease) || session?.isShared == false, "pinned work shares its session with nobody")
         leases[grant.lease] = grant
     }
 
@@ -334,7 +433,8 @@ private struct SessionModel {
         rule(machine.alarm == alarm, "the shell's alarm is the machine's")
         rule(status.limit >= 1 && status.limit <= machine.settings.maximumSessions, "the limit is in its limits")
         let isSomethingComing =
-            !leases.isEmpty || !loads.isEmpty || !logIns.isEmpty || !logOuts.isEmpty || alarm != nil
+            !leases.isEmpty || !loads.isEmpty || !logIns.isEmpty || !logOuts.isEmpty || !takes.isEmpty
+            || !drops.isEmpty || alarm != nil
         rule(waiting.isEmpty || isSomethingComing && alarm != nil, "nobody waits for nothing")
         rule(endings.isEmpty || isSomethingComing, "no end is waited for in vain")
         rule(waiting.allSatisfy { retryEnd[$0].map { $0 > now } ?? true }, "nobody waits longer than it may")
