@@ -56,6 +56,8 @@ extension DataAPI {
         public static let oAuth = Operation("oAuth")
         /// Registers, reads or removes webhooks.
         public static let webhooks = Operation("webhooks")
+        /// A request that the library has no call for: ``Database/rawAnswer(to:isolation:)``.
+        public static let raw = Operation("raw")
     }
 }
 
@@ -79,13 +81,15 @@ extension DataAPIRequest {
         case ("layouts", 4): return .layoutMetadata
         default: break
         }
+        guard segments[2] == "layouts", segments.count > 4 else { return .raw }
         switch (segments[4], segments.count) {
         case ("_find", _): return .findRecords
         case ("script", _): return .runScript
         case ("records", 5): return method == .POST ? .createRecord : .getRecords
         case ("records", 6): break
         case ("records", _): return .uploadContainer
-        default: return .layoutMetadata
+        case ("metadata", _): return .layoutMetadata
+        default: return .raw
         }
         switch method {
         case .GET: return .getRecord

@@ -29,6 +29,9 @@ extension DataAPIRequest {
         case .json:
             httpBody = .bytes(ByteBuffer(bytes: options.json))
             headers.add(name: "Content-Type", value: "application/json")
+        case .raw(let json):
+            httpBody = .bytes(json)
+            headers.add(name: "Content-Type", value: "application/json")
         case .multipart(let form):
             httpBody = .stream(length: form.contentLength, isReplayable: form.isReplayable, form.chunks)
             headers.add(name: "Content-Type", value: form.contentType)

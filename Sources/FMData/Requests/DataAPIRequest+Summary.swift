@@ -27,12 +27,16 @@ extension DataAPIRequest {
         case .session: lines.append("Authorization: Bearer \(Redacted.mark)")
         case .credentials(let credentials): lines += credentials.redactedHeaders
         }
-        if case .json = body { lines.append("Content-Type: application/json") }
+        switch body {
+        case .json, .raw: lines.append("Content-Type: application/json")
+        case .none, .multipart: break
+        }
         return lines + headers.map { "\($0.name): \(Redacted.mark)" }
     }
 
     /// The structure of a JSON body, with its values hidden.
     private var redactedBody: String? {
+        if case .raw = body { return Redacted.mark }
         guard case .json = body else { return nil }
         let shape = options.map { option in
             WireOption(name: option.name, value: option.shownValue, disclosure: .shown)

@@ -1,4 +1,5 @@
 import FMHTTP
+import NIOCore
 
 /// One call of the Data API as a value: the request, and in its type the response. Each endpoint is one static function
 /// that returns such a value; only `Server.perform` and `Database.perform` send them.
@@ -27,13 +28,15 @@ struct DataAPIRequest<Response>: Sendable {
         /// The options, as a JSON object. Sent as `application/json` without a charset: FileMaker Server 18 refuses
         /// one.
         case json
+        /// JSON that the caller has written; the options are in the URL.
+        case raw(ByteBuffer)
         /// A file, read while it is sent; the options are in the URL.
         case multipart(MultipartForm)
 
         /// Whether the body can be sent a second time.
         var isReplayable: Bool {
             switch self {
-            case .none, .json: true
+            case .none, .json, .raw: true
             case .multipart(let form): form.isReplayable
             }
         }

@@ -133,6 +133,18 @@ import Testing
             _ = try await contacts.records(FieldData.self, recordQuery: range).collect().firstValue()
             _ = try await contacts.runScript("Echo", parameter: .text(Self.secret("parameter"))).firstValue()
 
+            let body = Data(#"{"query":[{"Name":"==\#(Self.secret("name"))"}]}"#.utf8)
+            for request in [
+                DataAPI.RawRequest("POST", ["layouts", "Contacts", "_find"], body: body),
+                DataAPI.RawRequest(
+                    "GET",
+                    ["layouts", "Contacts", "script", "Echo"],
+                    query: ["script.param": Self.secret("parameter")]
+                ),
+                // What a later host may have.
+                DataAPI.RawRequest("POST", ["future"], query: ["option": Self.secret("value")], body: body),
+            ] { _ = await database.rawAnswer(to: request).awaitSingleResult() }
+
             let file = FMRest.ContainerFile(
                 fileName: "\(Self.secret("file")).txt",
                 data: Data(Self.secret("content").utf8)

@@ -215,6 +215,7 @@ extension CallKindTests.Sample {
         Self(.one, "probe") { $0.probe() },
         Self(.one, "getLayoutNames", "layoutNames") { $0.getLayoutNames() },
         Self(.one, "getScriptNames", "scriptNames") { $0.getScriptNames() },
+        Self(.one, "rawAnswer") { $0.rawAnswer(to: DataAPI.RawRequest("GET", ["scripts"])) },
         Self(.one, "setGlobals", "setGlobalFields") { $0.setGlobals(["Contacts::gFilter": "a"]) },
         Self(.work, "withSessionPublisher") { database -> AnyPublisher<Int, FMRest.APIError> in
             database.withSessionPublisher { _ -> AnyPublisher<Int, FMRest.APIError> in

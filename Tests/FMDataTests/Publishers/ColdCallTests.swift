@@ -26,6 +26,7 @@ import Testing
             try expectSilence(database.getScriptNames(), in: world)
             try expectSilence(database.validateSession(), in: world)
             try expectSilence(database.setGlobals(["Contacts::gFilter": "a"]), in: world)
+            try expectSilence(database.rawAnswer(to: DataAPI.RawRequest("GET", ["scripts"])), in: world)
             try expectSilence(database.login(credentials: Credentials(user: "a", password: "b")), in: world)
             try expectSilence(database.withSessionPublisher { $0.getScriptNames() }, in: world)
             try expectSilence(contacts.getLayoutMetadata(), in: world)
