@@ -99,8 +99,7 @@ public final class DataAPIMetrics: Sendable {
 
     /// A login serves many calls and is none itself.
     private var logins: DataAPI.Middleware {
-        DataAPI.Middleware { [factory] request, next in
-            guard request.operation == .logIn else { return next(request) }
+        DataAPI.Middleware(of: [.logIn]) { [factory] request, next in
             let common = Self.common(request.database)
             let ended = Mutex(false)
             func count(_ outcome: String) {

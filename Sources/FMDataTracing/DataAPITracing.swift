@@ -46,10 +46,13 @@ public struct DataAPITracing: Sendable {
         DataAPI.CallObserver { call in
             // The context is that of the code that subscribes: task-local values do not follow a publisher.
             let context = ServiceContext.current ?? .topLevel
-            let name = [call.operation.rawValue, call.layout].compactMap(\.self).joined(separator: " ")
+            let operation = call.operation.rawValue
+            let name = call.layout.map { operation + " " + $0 } ?? operation
             let span = used.startAnySpan(name, context: context, ofKind: .client)
+            // A span that the tracer drops takes no attributes, but its context may travel on.
+            guard span.isRecording else { return passing(span) }
             span.attributes["db.system.name"] = "filemaker"
-            span.attributes["db.operation.name"] = call.operation.rawValue
+            span.attributes["db.operation.name"] = operation
             call.database.map { span.attributes["db.namespace"] = $0 }
             call.layout.map { span.attributes["db.collection.name"] = $0 }
             call.tag.map { span.attributes["filemaker.tag"] = $0 }
@@ -63,14 +66,19 @@ public struct DataAPITracing: Sendable {
         }
     }
 
+    /// The observation of a call whose span is not recorded.
+    private func passing(_ span: any Span) -> DataAPI.CallObservation {
+        let (tracer, context) = (used, span.context)
+        let injecting = DataAPI.Middleware(changing: { request in
+            tracer.inject(context, into: &request, using: HeaderInjector())
+        })
+        return DataAPI.CallObservation(middleware: injectsContext ? injecting : nil) { _ in span.end() }
+    }
+
     /// Spans of requests that belong to no call.
     private var withoutCalls: DataAPI.Middleware {
-        DataAPI.Middleware { request, next in
-            switch request.operation {
-            case .logIn, .logOut, .downloadContainer:
-                attempts(of: ServiceContext.current ?? .topLevel, prefix: "\(request.operation) ").traced(request, next)
-            default: next(request)
-            }
+        DataAPI.Middleware(of: [.logIn, .logOut, .downloadContainer]) { request, next in
+            attempts(of: ServiceContext.current ?? .topLevel, prefix: "\(request.operation) ").traced(request, next)
         }
     }
 

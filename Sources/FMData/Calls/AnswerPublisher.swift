@@ -35,7 +35,8 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         do {
             let http = try server.httpRequest(for: request, token: token)
             if subscription.memory.notes.log != nil { subscription.memory.figures.bytesOut = http.body.length }
-            server.send(
+            subscription.memory.notes.meter?.began(http)
+            try server.send(
                 http,
                 in: request.context,
                 below: request.root(below: server.apiRoot),
@@ -66,6 +67,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
             if subscription.memory.notes.log != nil { subscription.memory.figures.note(part) }
+            subscription.memory.notes.meter?.received(part)
             do {
                 try subscription.memory.collector.take(part)
             } catch {

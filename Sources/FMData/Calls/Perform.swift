@@ -331,13 +331,16 @@ extension DataAPI.Server {
     ) -> AnyPublisher<HTTPResponsePart, FMRest.APIError> {
         do {
             let http = try httpRequest(for: request, token: token)
-            guard let chain = chain(of: request.context) else {
+            request.context.meter?.began(http)
+            let root = request.root(below: apiRoot)
+            switch try way(of: http, in: request.context, below: root, { request.facts }) {
+            case .client(let http):
                 return client.parts(http).mapError { error in self.error(error, about: request) }.eraseToAnyPublisher()
+            case .chain(let chain, let hooked):
+                return chain.parts(hooked).map(\.part)
+                    .mapError { error in self.error(error, about: request) }
+                    .eraseToAnyPublisher()
             }
-            return chain.parts(DataAPI.OutgoingRequest(request.facts, as: http, below: request.root(below: apiRoot)))
-                .map(\.part)
-                .mapError { error in self.error(error, about: request) }
-                .eraseToAnyPublisher()
         } catch {
             return Fail(error: self.error(error, about: request)).eraseToAnyPublisher()
         }

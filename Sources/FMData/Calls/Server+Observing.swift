@@ -21,25 +21,15 @@ extension DataAPI.Server {
     ) -> AnyPublisher<Value, FMRest.APIError>? {
         let observers = calls.options.observers ?? config.observers
         guard calls.observation == nil, !observers.isEmpty else { return nil }
-        return OnDemandPublisher {
+        return ObservedPublisher(publishesOneValue: publishesOneValue) {
             // A logout serves the calls before it, as a login does those after it.
             guard let request = try? makeRequest(), request.operation != .logOut,
                 let call = ObservedCall(self.description(of: request, calls), observers, now: self.time.now)
-            else { return perform(calls.observed(), makeRequest) }
+            else { return (perform(calls.observed(as: CallObserving()), makeRequest), nil) }
             // Where the server's formats have to be asked for first, the request is written with those.
             let isFinal = !self.config.dateFormats.followsServer || self.formats.known != nil
-            return perform(calls.observed(through: call.middleware)) { isFinal ? request : try makeRequest() }
-                .handleEvents(
-                    receiveOutput: { value in
-                        call.published(value)
-                        if publishesOneValue { call.ended() }
-                    },
-                    receiveCompletion: { completion in
-                        if case .failure(let error) = completion { call.ended(error) } else { call.ended() }
-                    },
-                    receiveCancel: { call.ended(isCancelled: true) }
-                )
-                .eraseToAnyPublisher()
+            let publisher = perform(calls.observed(as: call.observation)) { isFinal ? request : try makeRequest() }
+            return (publisher, call)
         }
         .eraseToAnyPublisher()
     }
@@ -50,12 +40,54 @@ extension DataAPI.Server {
     ) -> DataAPI.CallDescription {
         DataAPI.CallDescription(
             operation: request.operation,
-            origin: (try? origin.get()).map { "\($0)" } ?? "",
+            address: try? origin.get(),
             database: request.path.database,
             layout: request.layout,
             recordId: request.path.recordId,
             tag: calls.options.tag,
             isPoll: calls.options.pollMeter != nil
         )
+    }
+}
+
+/// A call that tells its observers what it publishes, and how it ends.
+private struct ObservedPublisher<Output>: RelayPublisher {
+    typealias Failure = FMRest.APIError
+
+    let publishesOneValue: Bool
+    /// Begins the call; without observers if none is interested in it.
+    let begin: () -> (AnyPublisher<Output, FMRest.APIError>, ObservedCall?)
+
+    /// Set before the call begins.
+    struct Memory {
+        let publishesOneValue: Bool
+        var call: ObservedCall?
+    }
+
+    var memory: Memory { Memory(publishesOneValue: publishesOneValue) }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let (publisher, call) = begin()
+        subscription.withLock { _, memory in memory.call = call }
+        publisher.subscribe(subscription)
+    }
+
+    static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {
+        let memory = subscription.memory
+        memory.call?.published(value)
+        if memory.publishesOneValue { memory.call?.ended() }
+    }
+
+    func upstreamEnded(
+        _ completion: Subscribers.Completion<FMRest.APIError>,
+        _ subscription: ColdSubscription<Self>
+    ) {
+        let call = subscription.memory.call
+        if case .failure(let error) = completion { call?.ended(error) } else { call?.ended() }
+        subscription.finish(completion)
+    }
+
+    func cancelled(_ subscription: ColdSubscription<Self>) {
+        subscription.withLock { $1.call }?.ended(isCancelled: true)
     }
 }

@@ -1,3 +1,4 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -41,7 +42,8 @@ extension DataAPI {
         /// What the call asks for.
         public let operation: Operation
         /// Scheme, host and port; empty if the server's host is none.
-        public let origin: String
+        public var origin: String { address.map { "\($0)" } ?? "" }
+        let address: Origin?
         /// The database; `nil` for calls of the server.
         public let database: String?
         /// The layout; `nil` for calls of a server or of a database.
@@ -88,21 +90,58 @@ extension DataAPI {
     }
 }
 
-/// The observations of one call, and what is counted for them.
-final class ObservedCall: Sendable {
-    private struct Counts {
+/// What is counted of one call for its observers.
+final class CallMeter: Sendable {
+    struct Counts {
         var attempts = 0
         var rows = 0
-        var sent = 0
-        var received = 0
-        var isOver = false
+        var bytesSent = 0
+        var bytesReceived = 0
+        fileprivate var isOver = false
     }
 
-    private let observations: [DataAPI.CallObservation]
     private let counts = NIOLockedValueBox(Counts())
+
+    /// An attempt begins.
+    func began(_ request: HTTPRequest) {
+        counts.withLockedValue {
+            $0.attempts += 1
+            $0.bytesSent += request.body.length ?? 0
+        }
+    }
+
+    func received(_ part: HTTPResponsePart) {
+        guard case .body(let bytes) = part else { return }
+        counts.withLockedValue { $0.bytesReceived += bytes.readableBytes }
+    }
+
+    fileprivate func published(rows: Int) { counts.withLockedValue { $0.rows += rows } }
+
+    /// The call has ended. Returns what was counted; `nil` if it had ended before.
+    fileprivate func ended() -> Counts? {
+        counts.withLockedValue { counts in
+            defer { counts.isOver = true }
+            return counts.isOver ? nil : counts
+        }
+    }
+}
+
+/// How one call is observed.
+struct CallObserving: Sendable {
+    /// The steps of the observers, behind all others.
+    var middleware: [DataAPI.Middleware] = []
+    /// `nil` if no observer is interested in the call.
+    var meter: CallMeter?
+}
+
+/// One call and those who observe it.
+final class ObservedCall: Sendable {
+    private let observations: [DataAPI.CallObservation]
+    private let meter = CallMeter()
     private let now: @Sendable () -> NIODeadline
     private let begun: NIODeadline
 
+    /// `nil` if no observer is interested in the call.
     init?(
         _ call: DataAPI.CallDescription,
         _ observers: [DataAPI.CallObserver],
@@ -114,41 +153,24 @@ final class ObservedCall: Sendable {
         begun = now()
     }
 
-    /// The steps of this call's attempts: what is counted, and those of the observations.
-    var middleware: [DataAPI.Middleware] { [counting] + observations.compactMap(\.middleware) }
-
-    private var counting: DataAPI.Middleware {
-        DataAPI.Middleware { [counts] request, next in
-            counts.withLockedValue {
-                $0.attempts += 1
-                $0.sent += request.bodyLength
-            }
-            return next(request).handleEvents(receiveOutput: { part in
-                counts.withLockedValue { $0.received += part.byteCount }
-            })
-            .eraseToAnyPublisher()
-        }
+    var observation: CallObserving {
+        CallObserving(middleware: observations.compactMap(\.middleware), meter: meter)
     }
 
     func published(_ value: Any) {
-        let rows = (value as? any RowCounting)?.rowCount ?? 0
-        if rows > 0 { counts.withLockedValue { $0.rows += rows } }
+        if let rows = (value as? any RowCounting)?.rowCount, rows > 0 { meter.published(rows: rows) }
     }
 
     func ended(_ failure: FMRest.APIError? = nil, isCancelled: Bool = false) {
-        let counts: Counts? = self.counts.withLockedValue { counts in
-            defer { counts.isOver = true }
-            return counts.isOver ? nil : counts
-        }
-        guard let counts else { return }
+        guard let counts = meter.ended() else { return }
         let end = DataAPI.CallEnd(
             failure: failure,
             isCancelled: isCancelled,
             duration: .nanoseconds((now() - begun).nanoseconds),
             attempts: counts.attempts,
             rowCount: counts.rows,
-            bytesSent: counts.sent,
-            bytesReceived: counts.received
+            bytesSent: counts.bytesSent,
+            bytesReceived: counts.bytesReceived
         )
         for observation in observations { observation.ended(end) }
     }

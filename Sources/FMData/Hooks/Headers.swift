@@ -38,6 +38,12 @@ extension DataAPI {
         /// Adds a value, beside those of the same name.
         public mutating func add(_ name: String, _ value: String) { fields.add(name: name, value: value) }
 
+        /// Sets these headers in place of all of the same names.
+        mutating func replace(by headers: Headers) {
+            for header in headers.fields { fields.remove(name: header.name) }
+            fields.add(contentsOf: headers.fields)
+        }
+
         /// The names and values, in their order.
         public func makeIterator() -> AnyIterator<(name: String, value: String)> {
             var rest = fields.makeIterator()

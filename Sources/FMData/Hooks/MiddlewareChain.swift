@@ -19,7 +19,7 @@ extension ResponseReceiver {
 
 /// The way of a request through its middleware to the transport.
 struct MiddlewareChain: Sendable {
-    let steps: [DataAPI.Middleware]
+    let steps: ArraySlice<DataAPI.Middleware>
     let transport: any DataAPI.Transport
     /// Whether the chain itself reports that a request is sent. The HTTP client does so by itself, when it has a
     /// connection.

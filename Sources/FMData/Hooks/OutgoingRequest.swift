@@ -10,28 +10,36 @@ extension DataAPI {
     /// It shows no password, token or cookie, and its description no value. What a middleware cannot change is decided
     /// by the client: the headers that authenticate the request, those that frame it, and its body.
     public struct OutgoingRequest: Sendable {
+        private let facts: RequestFacts
+        /// The request with its secrets, without what may have been changed.
+        private let http: HTTPRequest
+        /// The beginning of the target that ``rootPath`` takes the place of.
+        private let root: String
+        /// `nil` as long as no step has changed them.
+        private var changedHeaders: Headers?
+
         /// What the request asks for.
-        public let operation: Operation
+        public var operation: Operation { facts.operation }
         /// The method, as in `POST`.
-        public let method: String
+        public var method: String { http.method.rawValue }
         /// The path below ``rootPath`` with names, and with placeholders for everything else:
         /// `/databases/Contacts/layouts/People/records/{recordId}`.
-        public let pathTemplate: String
+        public var pathTemplate: String { facts.path?.template ?? "/{content}" }
         /// The database; `nil` for calls of the server.
-        public let database: String?
+        public var database: String? { facts.path?.database }
         /// The layout; `nil` for calls of a server or of a database.
-        public let layout: String?
+        public var layout: String? { facts.layout }
         /// The record; `nil` for calls that do not name one.
-        public let recordId: Int?
+        public var recordId: Int? { facts.path?.recordId }
         /// The number of this attempt of the call, from 1 on. A call has several when a session was refused, and with
         /// ``Calling/retrying(_:)``.
-        public let attempt: Int
+        public var attempt: Int { facts.context.attempt }
         /// The name of the work that the call belongs to; see ``Calling/tagged(_:)``.
-        public let tag: String?
+        public var tag: String? { facts.context.tag }
         /// Whether the host may see the request twice: a read, or a find that runs no script.
-        public let isSafeToRepeat: Bool
+        public var isSafeToRepeat: Bool { http.isSafeToRepeat }
         /// Whether a live query makes the call to detect changes.
-        public let isPoll: Bool
+        public var isPoll: Bool { facts.context.isPoll }
         /// Scheme, host and port, as in `https://fms.example.com`.
         public var origin: String { "\(http.origin)" }
         /// The first part of the path, as in `/fmi/data/vLatest`; empty for a request that is no call of the Data API.
@@ -39,12 +47,16 @@ extension DataAPI {
         /// The headers, except those that authenticate or frame the request. A header that the client itself writes
         /// must not be added (`Authorization`, `Cookie`, `Host`, `Connection`, `Content-Length`, `Transfer-Encoding`
         /// and the headers of a sign-in by OAuth): the call then fails with ``FMRest/APIError/Code/invalidRequest``.
-        public var headers: Headers
+        public var headers: Headers {
+            get {
+                if let changedHeaders { return changedHeaders }
+                return Headers(http.headers.lazy.filter { !Self.isReserved($0.name) })
+            }
+            set { changedHeaders = newValue }
+        }
 
-        /// The request with its secrets, without what may have been changed.
-        private let http: HTTPRequest
         /// The part of the target behind ``rootPath``; may be secret.
-        private let target: String
+        private var target: Substring { http.target.dropFirst(root.count) }
 
         /// The parameters of the URL, decoded, in their order: ranges, sort orders, portals, scripts and what they are
         /// given. Empty for the content of a container, whose URL is secret as a whole.
@@ -75,41 +87,33 @@ extension DataAPI {
 
 extension DataAPI.OutgoingRequest {
     /// The headers that the client writes itself, in lower case.
-    static let reservedHeaders: Set<String> = [
+    static let reservedHeaders = [
         "authorization", "cookie", "host", "connection", "content-length", "transfer-encoding", "te", "trailer",
         "upgrade", "expect", "accept-encoding", "x-fm-data-oauth-request-id", "x-fm-data-oauth-identifier",
     ]
 
     /// - Parameter root: the beginning of the request's target that may be changed.
     init(_ facts: RequestFacts, as http: HTTPRequest, below root: String) {
-        operation = facts.operation
-        method = http.method.rawValue
-        pathTemplate = facts.pathTemplate
-        database = facts.database
-        layout = facts.layout
-        recordId = facts.recordId
-        attempt = facts.context.attempt
-        tag = facts.context.tag
-        isPoll = facts.context.isPoll
-        isSafeToRepeat = http.isSafeToRepeat
-        rootPath = root
-        target = String(http.target.dropFirst(root.count))
-        headers = DataAPI.Headers(
-            HTTPHeaders(http.headers.filter { !Self.isReserved($0.name) }.map { ($0.name, $0.value) })
-        )
+        self.facts = facts
         self.http = http
+        self.root = root
+        rootPath = root
     }
 
-    private static func isReserved(_ name: String) -> Bool { reservedHeaders.contains(name.lowercased()) }
+    private static func isReserved(_ name: String) -> Bool {
+        let length = name.utf8.count
+        return reservedHeaders.contains { $0.utf8.count == length && $0 == name.lowercased() }
+    }
 
     /// The request as it will be sent.
     func sent() throws(FMRest.APIError) -> HTTPRequest {
-        if let name = headers.fields.first(where: { Self.isReserved($0.name) })?.name {
+        var request = http
+        if rootPath != root { request.target = rootPath + target }
+        guard let changedHeaders else { return request }
+        if let name = changedHeaders.fields.first(where: { Self.isReserved($0.name) })?.name {
             throw FMRest.APIError(.invalidRequest, reason: "A middleware cannot set the header \(name).")
         }
-        var request = http
-        request.target = rootPath + target
-        request.headers = headers.fields
+        request.headers = changedHeaders.fields
         for header in http.headers where Self.isReserved(header.name) {
             request.headers.add(name: header.name, value: header.value)
         }
@@ -120,24 +124,16 @@ extension DataAPI.OutgoingRequest {
 /// What a middleware is told of a request beyond what the HTTP client sends.
 struct RequestFacts: Sendable {
     let operation: DataAPI.Operation
-    let pathTemplate: String
-    var database: String?
+    /// The path; `nil` for the content of a container, whose path is secret.
+    var path: DataAPIPath?
     var layout: String?
-    var recordId: Int?
     let context: RequestContext
 }
 
 extension DataAPIRequest {
     /// What a middleware is told of the request.
     var facts: RequestFacts {
-        RequestFacts(
-            operation: operation,
-            pathTemplate: path.template,
-            database: path.database,
-            layout: layout,
-            recordId: path.recordId,
-            context: context
-        )
+        RequestFacts(operation: operation, path: path, layout: layout, context: context)
     }
 }
 

@@ -43,10 +43,13 @@ protocol RelayPublisher: ColdPublisher {
     )
     /// The failure that takes the place of the value that has just come; `nil` passes the value on.
     static func refusal(_ subscription: ColdSubscription<Self>) -> Failure?
+    /// Called before a value is passed on.
+    static func passes(_ value: Output, _ subscription: ColdSubscription<Self>)
 }
 
 extension RelayPublisher {
     static func refusal(_ subscription: ColdSubscription<Self>) -> Failure? { nil }
+    static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {}
 }
 
 extension RelayPublisher where UpstreamFailure == Failure {
@@ -245,6 +248,7 @@ extension ColdSubscription: Subscriber where Source: RelayPublisher {
             return downstream
         }
         guard let downstream else { return .none }
+        Source.passes(input, self)
         let more = downstream.receive(input)
         let last = lock.withLock {
             demand += more

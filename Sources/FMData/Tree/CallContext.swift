@@ -10,8 +10,8 @@ struct CallContext: Sendable {
     /// The clock of the one call that this context is for; `nil` before the call begins, and for a call without a total
     /// limit.
     private(set) var clock: CallClock?
-    /// The steps by which the call is observed, behind all others; `nil` for a call that is not observed, or not yet.
-    private(set) var observation: [DataAPI.Middleware]?
+    /// How the call is observed; `nil` for a call that is not observed, or not yet.
+    private(set) var observation: CallObserving?
 
     init(_ configured: DataAPI.Timeouts, logger: Logger? = nil) {
         self.configured = configured
@@ -44,15 +44,15 @@ struct CallContext: Sendable {
         return context
     }
 
-    /// The same call, whose attempts go through these steps as well, and which nothing else observes.
-    func observed(through middleware: [DataAPI.Middleware] = []) -> CallContext {
+    /// The same call, observed in this way and in no other.
+    func observed(as observation: CallObserving) -> CallContext {
         var context = self
-        context.observation = middleware
+        context.observation = observation
         return context
     }
 
     /// The steps that the call's attempts go through, behind those of the server.
-    var middleware: [DataAPI.Middleware] { options.middleware + (observation ?? []) }
+    var middleware: [DataAPI.Middleware] { options.middleware + (observation?.middleware ?? []) }
 
     /// The context of the calls that follow: each gets a clock of its own, and is observed by itself.
     var ofOtherCalls: CallContext {
@@ -72,7 +72,8 @@ struct CallContext: Sendable {
             logger: options.callLogger,
             tag: options.tag,
             middleware: middleware,
-            isPoll: options.pollMeter != nil
+            isPoll: options.pollMeter != nil,
+            meter: observation?.meter
         )
     }
 

@@ -34,16 +34,16 @@ extension DataAPI {
         ///
         /// With several sessions it is the token of an open one: another token is shown when that session has ended.
         /// The given credentials are kept apart for the next login; only their state shows here.
-        @PublishedState public var credentials: Credentials = .invalid
+        @PublishedState public var credentials: Credentials
 
         /// The scripts that ``getScriptNames(isolation:)`` published last; empty again after the credentials were
         /// replaced. `$scriptList` publishes them.
-        @PublishedState public var scriptList: [ScriptItem] = []
+        @PublishedState public var scriptList: [ScriptItem]
 
         /// The differences found between layouts and the types that their records are read into, each once, in the
         /// order of their answers, since the credentials were replaced. Filled when
         /// ``DataAPI/Config/reportsModelDrift`` is on. `$modelDrifts` publishes them.
-        @PublishedState public var modelDrifts: [ModelDrift] = []
+        @PublishedState public var modelDrifts: [ModelDrift]
 
         let identity: SessionIdentity
         let sessions: Sessions
@@ -69,6 +69,9 @@ extension DataAPI {
             self.name = name
             self.server = server
             changes = ObservableObjectPublisher()
+            _credentials = PublishedState(wrappedValue: login.given)
+            _scriptList = PublishedState(wrappedValue: [])
+            _modelDrifts = PublishedState(wrappedValue: [])
             self.calls = calls
             shown = nil
             owner = nil
@@ -94,7 +97,8 @@ extension DataAPI {
                     for observer in attachments.all((any DatabaseObserver).self) { observer.shutDown() }
                 },
                 shutOut: { log.shutOut($0) },
-                storeFailed: { log.storeFailed($0) }
+                storeFailed: { log.storeFailed($0) },
+                budgetFailed: { log.budgetFailed($0) }
             )
             if log.isDetailed {
                 observer.waited = { log.waited(for: $0.shortName, $1) }
@@ -110,7 +114,6 @@ extension DataAPI {
             )
             sessions = .pool(pool)
             server.register(pool)
-            _credentials.set(login.given)
             if case .token(let token) = login.given.secret { pool.adopt(SessionToken(token), isOwned: false) }
         }
 
@@ -125,8 +128,9 @@ extension DataAPI {
             identity = database.identity
             attachments = database.attachments
             sessions = .pinned(session, of: database.pool)
+            _credentials = PublishedState(wrappedValue: Credentials(token: session.lease.token.value))
+            _scriptList = PublishedState(wrappedValue: [])
             _modelDrifts = database._modelDrifts
-            _credentials.set(Credentials(token: session.lease.token.value))
         }
 
         /// A view of a database with other options of its calls.

@@ -38,6 +38,40 @@ import Testing
         )
     }
 
+    @Test func stepsThatOnlyChangeAreCalledInOrderToo() async throws {
+        func named(_ name: String) -> DataAPI.Middleware {
+            DataAPI.Middleware(changing: { request in
+                request.headers["X-Way"] = (request.headers["X-Way"] ?? "") + name
+            })
+        }
+        let seeing = DataAPI.Middleware { request, next in
+            var request = request
+            request.headers["X-Way"] = (request.headers["X-Way"] ?? "") + "b"
+            return next(request)
+        }
+        try await ScriptedHost.run(
+            client: { $0.middleware = [named("a"), seeing, named("c")] },
+            answer: { _ in .record("Name", "Ada") }
+        ) { host in
+            _ = try await host.layout.getRecords().returnAs(FieldData.self).firstValue()
+            expectNoDifference(host.calls[0].headers["X-Way"], ["abc"])
+        }
+    }
+
+    @Test func aStepOfSomeOperationsDoesNotSeeOthers() async throws {
+        let seen = Locked<[DataAPI.Operation]>([])
+        let logins = DataAPI.Middleware(of: [.logIn, .logOut]) { request, next in
+            seen.change { $0.append(request.operation) }
+            return next(request)
+        }
+        try await World.run(client: { $0.middleware = [logins] }) { world in
+            _ = try await world.contacts.getRecords().returnAs(FieldData.self).firstValue()
+            _ = try await world.database.server.getProductInfo().firstValue()
+            _ = try await world.database.logOut().firstValue()
+        }
+        expectNoDifference(seen.value, [.logIn, .logOut])
+    }
+
     // MARK: What may be changed
 
     @Test func headersArriveAsTheStepsSetThem() async throws {
@@ -166,6 +200,23 @@ import Testing
             expectNoDifference(error?.reason, Self.refusal.reason)
             expectNoDifference(error?.outcomeIsUnknown, false)
             expectNoDifference(error?.request?.path, "/databases/World/layouts/Contacts/records")
+            expectNoDifference(world.sandbox.counters.requests[.createRecord], nil)
+        }
+    }
+
+    /// Such a step stands alone, or behind one that sees the response.
+    @Test(arguments: [[], [DataAPI.Middleware { request, next in next(request) }]])
+    func aStepThatOnlyChangesRefusesAWriteBeforeItIsSent(before: [DataAPI.Middleware]) async throws {
+        struct Frozen: Error {}
+        let refusing = DataAPI.Middleware(changing: { request in
+            if request.operation == .createRecord { throw Frozen() }
+        })
+        try await World.run(client: { $0.middleware = before + [refusing] }) { world in
+            let error = await world.contacts.createRecord().awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            #expect(error?.underlying is Frozen)
+            expectNoDifference(error?.outcomeIsUnknown, false)
+            expectNoDifference(error?.request?.method, "POST")
             expectNoDifference(world.sandbox.counters.requests[.createRecord], nil)
         }
     }

@@ -29,10 +29,10 @@ struct ContainerRequest: Sendable {
     }
 
     /// Sends the request, through middleware if there is any. Its path is a field's value and stays hidden.
-    func send(_ http: HTTPRequest, to receiver: HeldResponse) {
+    func send(_ http: HTTPRequest, to receiver: HeldResponse) throws(FMRest.APIError) {
         let context = context()
-        server.send(http, in: context, below: "", to: receiver) {
-            RequestFacts(operation: .downloadContainer, pathTemplate: "/{content}", context: context)
+        try server.send(http, in: context, below: "", to: receiver) {
+            RequestFacts(operation: .downloadContainer, context: context)
         }
     }
 

@@ -59,7 +59,8 @@ final class HeldResponse: ResponseReceiver, Sendable {
             exchange.state = .awaitingHead(nil)
             return true
         }
-        if isNew { request.send(http, to: self) }
+        guard isNew else { return }
+        do { try request.send(http, to: self) } catch { ended(error) }
     }
 
     /// Passes the body on. No bytes arrive before the receiver asks for them, but the completion may arrive at once.

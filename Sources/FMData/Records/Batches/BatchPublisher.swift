@@ -1,3 +1,4 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -421,8 +422,8 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             }
             let time = time
             // A subscriber that receives the completion may open the journal again.
-            let tell = UncheckedTransfer { remains.downstream?.receive(completion: completion) }
-            writer.close { _ = time.schedule(time.now()) { tell.body() } }
+            let tell = Crossing { remains.downstream?.receive(completion: completion) }
+            writer.close { _ = time.schedule(time.now()) { tell.value() } }
         case .nothing:
             break
         }
@@ -538,12 +539,6 @@ private protocol BatchCaller: AnyObject, Sendable {
     func opened(_ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>)
     /// The attempt of a row is on the disk, or could not be written.
     func noted(_ index: Int, _ result: Result<Void, FMRest.APIError>)
-}
-
-/// A closure that is called once, on another thread.
-private struct UncheckedTransfer: @unchecked Sendable {
-    // @unchecked: the creator does not use what it captures any more.
-    let body: () -> Void
 }
 
 extension BatchStateMachine.Note {

@@ -85,6 +85,8 @@ extension FMRest.APIError {
 struct ExchangeNotes: Sendable {
     /// `nil` if nothing would be logged.
     let log: CallLog?
+    /// Counts for the observers of the call; `nil` if it has none.
+    let meter: CallMeter?
     let record: ExchangeRecord
     let now: @Sendable () -> NIODeadline
 
@@ -104,6 +106,11 @@ struct ExchangeNotes: Sendable {
 extension DataAPI.Server {
     /// Where the end of an exchange that begins now, in this session, is noted.
     func notes<Response>(of request: DataAPIRequest<Response>, in session: SessionToken?) -> ExchangeNotes {
-        ExchangeNotes(log: callLog(of: request, in: session), record: exchanges, now: time.now)
+        ExchangeNotes(
+            log: callLog(of: request, in: session),
+            meter: request.context.meter,
+            record: exchanges,
+            now: time.now
+        )
     }
 }
