@@ -68,6 +68,7 @@ let package = Package(
         .library(name: "FMDataMetrics", targets: ["FMDataMetrics"]),
         .library(name: "FMDataTracing", targets: ["FMDataTracing"]),
         .library(name: "FMDataLifecycle", targets: ["FMDataLifecycle"]),
+        .library(name: "FMDataFleet", targets: ["FMDataFleet"]),
         .executable(name: "fmdata", targets: ["FMDataCLI"]),
         .plugin(name: "FMModelBuild", targets: ["FMModelBuild"]),
         .plugin(name: "FMModelCommand", targets: ["FMModelCommand"]),
@@ -81,6 +82,10 @@ let package = Package(
         .trait(name: "Compression", description: "gzip and deflate bodies, by the zlib of the system"),
         .trait(name: "Metrics", description: "FMDataMetrics: figures of calls and sessions, by swift-metrics"),
         .trait(name: "Tracing", description: "FMDataTracing: spans of calls, by swift-distributed-tracing"),
+        .trait(
+            name: "Fleet",
+            description: "FMDataFleet: sessions that processes share by Redis or Valkey, sealed by swift-crypto"
+        ),
         .trait(name: "Lifecycle", description: "FMDataLifecycle: a server as a service of swift-service-lifecycle"),
     ],
     // Examples, samples and test support are targets of this package instead of separate packages: `swift run
@@ -97,6 +102,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0"),
         .package(url: "https://github.com/pointfreeco/swift-custom-dump", from: "1.7.0"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.0"),
     ],
@@ -169,6 +175,18 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Without the trait it lacks its door, `Fleet`, since nothing is sealed then; everything behind the door is
+        // tested by this package.
+        .target(
+            name: "FMDataFleet",
+            dependencies: [
+                "FMData", logging, nioSSL,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"),
+                .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Fleet"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ],
+            swiftSettings: settings + fuzzing
+        ),
         // Models from layouts. No NIO and no other dependency, since the plugins build it in every package that uses
         // them.
         .target(name: "FMModel", swiftSettings: settings),
@@ -193,7 +211,7 @@ let package = Package(
         .executableTarget(
             name: "FMDataCLI",
             dependencies: [
-                "FMData", "FMSandbox", "FMModel", openCombine,
+                "FMData", "FMDataFleet", "FMSandbox", "FMModel", openCombine, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -280,6 +298,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "FMDataFleetTests",
+            dependencies: [
+                "FMDataFleet", "FMData", "FMDataCLI", "FMSandbox", "FMTestSupport",
+                openCombine, customDump, issueReporting, logging,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "FMTestingTests",
             dependencies: [
                 "FMTesting", "FMData", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
@@ -361,7 +388,8 @@ if isFuzzed {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "FMData", "FMHTTP", "FMTestSupport", "FMWebhooks", "LibFuzzer", nio("NIOCore"), nio("NIOHTTP1"),
+                "FMData", "FMDataFleet", "FMHTTP", "FMTestSupport", "FMWebhooks", "LibFuzzer", nio("NIOCore"),
+                nio("NIOHTTP1"),
             ],
             path: "Tests/Fuzz/Sources",
             swiftSettings: settings + fuzzing,

@@ -22,6 +22,7 @@ enum Fuzz {
         "headers": HeaderFuzz.test,
         "inflater": InflaterFuzz.test,
         "journal": JournalFuzz.test,
+        "resp": RESPFuzz.test,
         "response-parser": ResponseParserFuzz.test,
         "urls": URLFuzz.test,
         "webhooks": WebhookFuzz.test,

@@ -3,6 +3,9 @@
 /// The host that the samples use.
 public let serverAddress = ProcessInfo.processInfo.environment["SAMPLES_SERVER"] ?? ""
 
+/// The socket of the store that the samples of fleets use.
+public let storeSocket = ProcessInfo.processInfo.environment["SAMPLES_STORE"] ?? ""
+
 /// Makes the output available line by line, since the test waits for its lines.
 public func beReadLineByLine() {
     setvbuf(stdout, nil, _IOLBF, 0)

@@ -141,10 +141,11 @@ struct Document {
         source.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
     }
 
-    /// Replaces the samples' host by the server that the programs get. Samples that listen themselves use a port chosen
-    /// by the system, and the server reaches them on this machine.
+    /// Replaces the samples' host and store by those that the programs get. Samples that listen themselves use a port
+    /// chosen by the system, and the server reaches them on this machine.
     private static func inPlace(_ line: String) -> String {
         line.replacingOccurrences(of: "\"fms.example.com\"", with: "serverAddress")
+            .replacingOccurrences(of: "host: \"cache.example.com\"", with: "socketPath: storeSocket")
             .replacingOccurrences(of: "port: 8055", with: "port: 0")
             .replacingOccurrences(of: "\"http://10.0.0.7:8055\"", with: #""http://127.0.0.1:\(receiver.port ?? 0)""#)
     }

@@ -1,5 +1,6 @@
 import FMSandbox
 import Foundation
+import Programs
 import Testing
 
 /// The articles with samples that need traits: all samples of each are run in each place into which a reader might
@@ -20,14 +21,37 @@ import Testing
 
     @Test(arguments: ["main", "class", "function"])
     func everySamplePrintsWhatItClaims(in place: String) async throws {
-        let claims = try Self.claims(of: "InAService")
-        #expect(claims.count > 10)
-        let run = try await run("InAService", in: place)
+        try await expectItsLines("InAService", in: place, atLeast: 10)
+    }
+
+    @Test(
+        .enabled(if: Store.path != nil, "neither redis-server nor valkey-server is installed"),
+        arguments: ["main", "class", "function"]
+    )
+    func everySampleWithAStorePrintsWhatItClaims(in place: String) async throws {
+        let store = try Store()
+        defer { store.stop() }
+        try await expectItsLines("Fleets", in: place, atLeast: 2, environment: ["SAMPLES_STORE": store.socket])
+    }
+
+    private func expectItsLines(
+        _ article: String,
+        in place: String,
+        atLeast count: Int,
+        environment: [String: String] = [:]
+    ) async throws {
+        let claims = try Self.claims(of: article)
+        #expect(claims.count >= count)
+        let run = try await run(article, in: place, environment)
         #expect(run.status == 0)
         for line in claims + ["the end of the sample"] { #expect(run.lines.contains(line), "\(run.lines)") }
     }
 
-    private func run(_ article: String, in place: String) async throws -> (lines: [String], status: Int32) {
+    private func run(
+        _ article: String,
+        in place: String,
+        _ environment: [String: String]
+    ) async throws -> (lines: [String], status: Int32) {
         let sandbox = try await Sandbox.start([.sample])
         let process = Process()
         let output = Pipe()
@@ -36,6 +60,7 @@ import Testing
             .appendingPathComponent("samples-with-traits")
         process.arguments = [place, article]
         process.environment = ProcessInfo.processInfo.environment.merging(["SAMPLES_SERVER": sandbox.url]) { $1 }
+            .merging(environment) { $1 }
         // Without input, the program ends after the last line of its document.
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

@@ -1,0 +1,76 @@
+import NIOPosix
+
+extension FleetStatus {
+    /// Reads the status of all pools of a store, over a connection of its own. An account with these rights is enough:
+    /// `~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +get`.
+    ///
+    /// Throws a ``StoreError``.
+    public static func read(from store: StoreAddress) async throws -> FleetStatus {
+        let client = StoreClient(
+            address: store,
+            name: "fmdata-status",
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: nil,
+            observer: StoreClient.Observer()
+        )
+        let status: Result<FleetStatus, any Error>
+        do {
+            let digests = try await client.poolDigests()
+            status = .success(try await FleetStatus(of: digests, client))
+        } catch {
+            status = .failure(error)
+        }
+        await client.shutdown()
+        return try status.get()
+    }
+
+    /// Pools that the store does not have are left out.
+    init(of digests: Set<String>, _ client: StoreClient) async throws {
+        pools = []
+        for digest in digests.sorted() {
+            if let pool = try await client.pool(digest) { pools.append(pool) }
+        }
+    }
+}
+
+extension StoreClient {
+    /// The digests that name the store's pools.
+    fileprivate func poolDigests() async throws -> Set<String> {
+        var digests: Set<String> = []
+        var cursor = "0"
+        repeat {
+            let position = cursor
+            let answer = try await send { _ in RESPCommand("SCAN", position, "MATCH", "fm:*:pool", "COUNT", "1000") }
+            guard let parts = answer.elements, parts.count == 2, let next = parts[0].string,
+                let keys = parts[1].elements
+            else { throw StoreError.malformed }
+            digests.formUnion(keys.compactMap { $0.string.flatMap(SlotCalls.Names.digest(ofPool:)) })
+            cursor = next
+        } while cursor != "0"
+        return digests
+    }
+
+    fileprivate func pool(_ digest: String) async throws -> FleetStatus.Pool? {
+        let names = SlotCalls.Names(digest: digest)
+        async let time = send { _ in RESPCommand("TIME") }
+        async let hash = send { _ in RESPCommand("HGETALL", names.pool) }
+        async let line = send { _ in RESPCommand("ZRANGE", names.line, "0", "-1") }
+        async let refusal = send { _ in RESPCommand("GET", names.refusal) }
+        guard let clock = try await time.elements, clock.count == 2,
+            let seconds = clock[0].string.flatMap(Int.init), let microseconds = clock[1].string.flatMap(Int.init),
+            (0...1 << 40).contains(seconds), let parts = try await hash.elements, let members = try await line.elements
+        else { throw StoreError.malformed }
+        if parts.isEmpty { return nil }
+        let pairs = stride(from: 0, to: parts.count - 1, by: 2).map { index in
+            // What is sealed is no text, and is not shown.
+            (parts[index].string ?? "", parts[index + 1].string ?? "")
+        }
+        return FleetStatus.Pool(
+            name: digest,
+            fields: Dictionary(pairs) { first, _ in first },
+            line: members.compactMap(\.string),
+            refusal: try await refusal.string,
+            now: seconds * 1000 + microseconds / 1000
+        )
+    }
+}
