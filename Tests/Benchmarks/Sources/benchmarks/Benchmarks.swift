@@ -1,6 +1,7 @@
 import Foundation
 
-/// `benchmarks [http|decode|api|cpu|hooks|sessions|streamed|records|live|copies|sandbox|stream|soak|all] [--json FILE]`
+/// `benchmarks [SUITE] [--json FILE]`: http, decode, api, cpu, hooks, sessions, streamed, records, live, copies, sandbox,
+/// stream, soak, tool or all.
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
@@ -10,8 +11,7 @@ enum Benchmarks {
         [
             HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, HooksSuite.self, SessionsSuite.self,
             StreamedRecordsSuite.self, RecordsSuite.self, LiveSuite.self, CopiesSuite.self, SandboxSuite.self,
-            StreamSuite.self,
-            SoakSuite.self,
+            StreamSuite.self, SoakSuite.self, ToolSuite.self,
         ]
     }
 

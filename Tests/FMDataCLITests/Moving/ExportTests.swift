@@ -1,0 +1,323 @@
+import CustomDump
+import FMSandbox
+import FMTestSupport
+import Foundation
+import Testing
+
+@testable import FMDataCLI
+
+/// `fmdata export` from end to end.
+@Suite(.timeLimit(.minutes(15))) struct ExportTests {
+    // MARK: Forms
+
+    @Test func allForms() async throws {
+        try await Home.with { home in
+            let home = home.asAdmin
+            func export(_ arguments: String...) async throws -> FinishedProgram {
+                try await FinishedProgram.run(
+                    ["export", "Contacts", "City=London", "--fields", "Name,Balance,Birthday,Photo"] + arguments,
+                    environment: ["HOME": home.folder.path].merging(home.environment) { $1 }
+                )
+            }
+            let object =
+                #"{"recordId":1,"modId":0,"fieldData":{"Name":"Ada Lovelace","Balance":1815.12,"#
+                + #""Birthday":"1815-12-10","Photo":""}}"#
+            expectNoDifference(awaited: try await export().output, object + "\n")
+            expectNoDifference(awaited: try await export("--json").output, "[\n\(object)\n]\n")
+            expectNoDifference(
+                awaited: try await export("--csv").output,
+                "recordId,modId,Name,Balance,Birthday,Photo\r\n1,0,Ada Lovelace,1815.12,1815-12-10,\r\n"
+            )
+            expectNoDifference(
+                awaited: try await export("--sql").output,
+                """
+                BEGIN;
+                CREATE TABLE "Contacts" ("recordId" INTEGER PRIMARY KEY, "modId", "Name" TEXT, "Balance", \
+                "Birthday" TEXT, "Photo" TEXT);
+                INSERT INTO "Contacts" VALUES (1, 0, 'Ada Lovelace', 1815.12, '1815-12-10', NULL);
+                COMMIT;
+
+                """
+            )
+            let nothing = try await home.fmdata("export", "Contacts", "City=Nowhere", "--json")
+            expectNoDifference(nothing, FinishedProgram(status: 0, output: "[\n]\n", errors: ""))
+        }
+    }
+
+    @Test func theNameOfTheFileSaysTheForm() async throws {
+        try await Home.withMembers(3) { home in
+            for (name, begin) in [
+                ("a.csv", "recordId,"), ("a.json", "[\n{"), ("a.sql", "BEGIN;"), ("a.txt", "{\"record"),
+            ] {
+                let finished = try await home.fmdata("export", "Members", "-o", home.path(name))
+                expectNoDifference(
+                    finished,
+                    FinishedProgram(status: 0, output: "", errors: "3 records are in \(home.path(name)).\n")
+                )
+                #expect(home.text(name)?.hasPrefix(begin) == true, "\(home.text(name) ?? "")")
+                #expect(!home.exists(name + ".part") && !home.exists(name + ".part.json"))
+            }
+            let again = try await home.fmdata("export", "Members", "-o", home.path("a.csv"))
+            #expect(again.status == 1 && again.errors.contains("--force"), "\(again.errors)")
+            #expect(try await home.fmdata("export", "Members", "-o", home.path("a.csv"), "--force").status == 0)
+            #expect(home.sandbox.sessions.isEmpty)
+        }
+    }
+
+    @Test func whatSpreadsheetsAndSQLWouldMisread() {
+        func text(_ form: ExportForm, _ cells: [String], safe: Bool = false, feeds: Bool = false) -> String {
+            ExportText(
+                form: form,
+                columns: [
+                    OutputColumn("recordId", isNumber: true), OutputColumn("N", isNumber: true), OutputColumn("n"),
+                ],
+                table: "a \"b\"",
+                isExcelSafe: safe,
+                usesLineFeeds: feeds
+            )
+            .row(cells: cells, object: .null, isFirst: true)
+        }
+        expectNoDifference(text(.csv, ["1", "-2.5", "=A1"], safe: true), "1,-2.5,'=A1\r\n")
+        expectNoDifference(text(.csv, ["1", "", "=A1\rx"]), "1,,\"=A1\rx\"\r\n")
+        expectNoDifference(text(.csv, ["1", "", "a\rb"], feeds: true), "1,,\"a\nb\"\r\n")
+        expectNoDifference(
+            text(.sql, ["1", "9007199254740993", "it's\u{0}"]),
+            "INSERT INTO \"a \"\"b\"\"\" VALUES (1, 9007199254740993, 'it''s' || char(0) || '');\n"
+        )
+        // More digits than SQLite's numbers have.
+        #expect(text(.sql, ["1", "1.2345678901234567", ""]).contains("'1.2345678901234567', NULL"))
+        expectNoDifference(
+            SQLText.declarations([OutputColumn("recordId", isNumber: true), OutputColumn("a"), OutputColumn("A")]),
+            "\"recordId\" INTEGER PRIMARY KEY, \"a\" TEXT, \"A_2\" TEXT"
+        )
+    }
+
+    @Test func theKeyOfAContainerIsNeverWritten() async throws {
+        try await Home.withMembers(1) { home in
+            try Data("a picture".utf8).write(to: home.file("a.png"))
+            #expect(try await home.fmdata("container", "put", "Members", "1", "Photo", home.path("a.png")).status == 0)
+            for form in ["--csv", "--json", "--ndjson", "--sql"] {
+                let finished = try await home.fmdata("export", "Members", form)
+                #expect(finished.output.contains("[container .png]"), "\(finished.output)")
+                #expect(!finished.output.contains("http"), "\(finished.output)")
+            }
+        }
+    }
+
+    @Test func whatMakesNoSense() async throws {
+        try await Home.withMembers(1) { home in
+            for arguments in [
+                ["--csv", "--json"], ["--key", "Id", "--sort", "Name"], ["--resume"],
+                ["--resume", "--key", "Id"], ["Nam=x"], ["--key", "Nope"], ["--portals", "X", "--csv"],
+            ] {
+                let finished = try await FinishedProgram.run(
+                    ["export", "Members"] + arguments,
+                    environment: ["HOME": home.folder.path].merging(home.environment) { $1 }
+                )
+                #expect(finished.status == 64 || finished.status == 1, "\(arguments) \(finished.errors)")
+                #expect(finished.output.isEmpty && finished.errors.hasPrefix("Error: "), "\(finished.errors)")
+            }
+        }
+    }
+
+    // MARK: Streams
+
+    @Test func aReaderThatLeavesEndsIt() async throws {
+        try await Home.withMembers(20_000) { home in
+            let (reading, writing) = try ChildProcess.pipe()
+            try reading.close()
+            let finished = try await FinishedProgram.run(
+                ["export", "Members"],
+                environment: ["HOME": home.folder.path].merging(home.environment) { $1 },
+                output: writing
+            )
+            expectNoDifference(finished, FinishedProgram(status: 141, output: "", errors: ""))
+            let pages = home.sandbox.counters.requests[.getRecords, default: 0]
+            #expect(try await home.fmdata("export", "Members", "-o", home.path("all.csv")).status == 0)
+            let allPages = home.sandbox.counters.requests[.getRecords, default: 0] - pages
+            #expect(pages < allPages, "\(pages) of \(allPages)")
+            #expect(home.sandbox.sessions.isEmpty)
+        }
+    }
+
+    // MARK: What is not complete
+
+    @Test(arguments: ["--json", "--csv", "--sql"])
+    func aFailureLeavesNothingThatLooksComplete(_ form: String) async throws {
+        try await Home.withMembers(1500) { home in
+            func fail() {
+                home.sandbox.inject(.error(.scriptMissing), on: .getRecords, skipping: 1, count: nil)
+            }
+            fail()
+            let piped = try await home.fmdata("export", "Members", form, "--fields", "Id")
+            #expect(piped.status == 1, "\(piped.errors)")
+            #expect(!piped.output.hasSuffix("]\n") && !piped.output.contains("COMMIT"))
+            home.sandbox.clearFaults()
+            fail()
+            let filed = try await home.fmdata("export", "Members", form, "-o", home.path("out"))
+            #expect(filed.status == 1, "\(filed.errors)")
+            #expect(!home.exists("out") && !home.exists("out.part") && !home.exists("out.part.json"))
+        }
+    }
+
+    @Test(arguments: [1, 2])
+    func anAnswerThatIsEmptyFalselyIsNoEnd(_ count: Int) async throws {
+        try await Home.withMembers(1500) { home in
+            home.sandbox.inject(.error(.recordMissing), on: .getRecords, skipping: 2, count: count)
+            let finished = try await home.fmdata("export", "Members", "--fields", "Id")
+            let lines = finished.output.split(separator: "\n").count
+            #expect(
+                finished.status == 0 && lines == 1500 || finished.status == 2 && lines < 1500,
+                "\(finished.status) \(lines)"
+            )
+        }
+    }
+
+    @Test func aFullDiskIsAnError() async throws {
+        try await Home.withMembers(3000) { home in
+            let finished = try await FinishedProgram.run(
+                ["export", "Members", "-o", home.path("out.csv")],
+                environment: ["HOME": home.folder.path].merging(home.environment) { $1 },
+                maximumFileBlocks: 64
+            )
+            #expect(finished.status == 1 && finished.errors.contains("cannot write"), "\(finished.errors)")
+            #expect(!home.exists("out.csv"))
+        }
+    }
+
+    @Test func driftIsReported() async throws {
+        try await Home.withMembers(1500) { home in
+            home.sandbox.inject(.holdAnswer, on: .getRecords)
+            async let finished = home.fmdata("export", "Members", "--fields", "Id")
+            await home.sandbox.untilAnswersHeld()
+            // Records of the first page, which is answered already.
+            for recordId in 1...5 {
+                try home.sandbox.deleteRecord(recordId, ofTable: "Members", inDatabase: "Single")
+            }
+            home.sandbox.releaseAnswers()
+            let end = try await finished
+            expectNoDifference(end.status, 2)
+            #expect(end.errors.hasPrefix("Others have inserted or deleted"), "\(end.errors)")
+            let lines = end.output.split(separator: "\n")
+            expectNoDifference(Set(lines).count, lines.count)
+            #expect((1495...1500).contains(lines.count))
+        }
+    }
+
+    @Test func withAKeyEachRecordIsWrittenOnce() async throws {
+        try await Home.withMembers(1500) { home in
+            home.sandbox.inject(.holdAnswer, on: .find, skipping: 2)
+            async let finished = home.fmdata("export", "Members", "--key", "Id", "--fields", "Id", "--csv")
+            await home.sandbox.untilAnswersHeld()
+            for recordId in 1...5 {
+                try home.sandbox.deleteRecord(recordId, ofTable: "Members", inDatabase: "Single")
+            }
+            home.sandbox.releaseAnswers()
+            let lines = try await finished.output.split(separator: "\r\n").dropFirst()
+            expectNoDifference(
+                lines.suffix(1490).map { $0.split(separator: ",").last.map(String.init) },
+                (11...1500).map { "\($0)" }
+            )
+            expectNoDifference(Set(lines).count, lines.count)
+        }
+    }
+
+    @Test func aTextIsAKeyToo() async throws {
+        try await Home.withMembers(1200) { home in
+            let path = home.path("out.csv")
+            let finished = try await home.fmdata("export", "Members", "--key", "Email", "-o", path)
+            #expect(finished.status == 0, "\(finished.errors)")
+            let lines = try #require(home.text("out.csv")).split(separator: "\r\n").dropFirst()
+            expectNoDifference(Set(lines).count, 1200)
+            expectNoDifference(lines.count, 1200)
+            let other = home.path("other.csv")
+            let resumed = try await home.fmdata("export", "Members", "--key", "Email", "-o", other, "--resume")
+            #expect(resumed.status == 64 && resumed.errors.contains("begin anew"), "\(resumed.errors)")
+        }
+    }
+
+    @Test func recordsWithoutAKeyAreReported() async throws {
+        try await Home.withMembers(3) { home in
+            try home.sandbox.editRecord(2, ["Id": ""], ofTable: "Members", inDatabase: "Single")
+            let finished = try await home.fmdata("export", "Members", "--key", "Id", "--fields", "Name", "--csv")
+            expectNoDifference(
+                finished,
+                FinishedProgram(
+                    status: 2,
+                    output: "recordId,modId,Name\r\n1,0,Member 1\r\n3,0,Member 3\r\n",
+                    errors: "1 records have no Id, and were not written.\n"
+                )
+            )
+        }
+    }
+
+    // MARK: Resuming
+
+    @Test(arguments: ["csv", "json", "ndjson", "sql"])
+    func killedAndResumed(_ form: String) async throws {
+        try await Home.withMembers(3000) { home in
+            let whole = try await home.fmdata("export", "Members", "--key", "Id", "-o", home.path("whole.\(form)"))
+            #expect(whole.status == 0, "\(whole.errors)")
+            let path = home.path("out.\(form)")
+            home.sandbox.inject(.holdAnswer, on: .find, skipping: 3)
+            let killed = try await home.fmdata(["export", "Members", "--key", "Id", "-o", path], endingBy: SIGKILL) {
+                await home.sandbox.untilAnswersHeld()
+            }
+            #expect(killed.status == 128 + SIGKILL)
+            home.sandbox.clearFaults()
+            home.sandbox.releaseAnswers()
+            #expect(!home.exists("out.\(form)") && home.exists("out.\(form).part.json"))
+            // The kill may come in the middle of a row.
+            let part = try FileHandle(forWritingTo: home.file("out.\(form).part"))
+            try part.seekToEnd()
+            try part.write(contentsOf: Data("half a row".utf8))
+            try part.close()
+
+            let before = home.sandbox.counters.totalRequests
+            let other = try await home.fmdata("export", "Members", "City=Bath", "--key", "Id", "-o", path, "--resume")
+            #expect(other.status == 1 && other.errors.contains("the conditions changed"), "\(other.errors)")
+            let resumed = try await home.fmdata("export", "Members", "--key", "Id", "-o", path, "--resume")
+            #expect(resumed.status == 0, "\(resumed.errors)")
+            #expect(home.text("out.\(form)") == home.text("whole.\(form)"))
+            #expect(!home.exists("out.\(form).part") && !home.exists("out.\(form).part.json"))
+            #expect(home.sandbox.counters.totalRequests > before)
+        }
+    }
+
+    @Test func interruptedAndResumed() async throws {
+        try await Home.withMembers(3000) { home in
+            let path = home.path("out.csv")
+            home.sandbox.inject(.holdAnswer, on: .find, skipping: 3)
+            let stopped = try await home.fmdata(["export", "Members", "--key", "Id", "-o", path], endingBy: SIGINT) {
+                await home.sandbox.untilAnswersHeld()
+            }
+            home.sandbox.releaseAnswers()
+            expectNoDifference(
+                stopped,
+                FinishedProgram(
+                    status: 130,
+                    output: "",
+                    errors: "\(path) is incomplete: the same command with --resume goes on.\n"
+                )
+            )
+            // A part that is shorter than noted does not belong to the note.
+            let part = try Data(contentsOf: home.file("out.csv.part"))
+            try Data(part.prefix(100)).write(to: home.file("out.csv.part"))
+            let short = try await home.fmdata("export", "Members", "--key", "Id", "-o", path, "--resume")
+            #expect(short.status == 1 && short.errors.contains("Begin anew"), "\(short.errors)")
+            try part.write(to: home.file("out.csv.part"))
+            #expect(try await home.fmdata("export", "Members", "--key", "Id", "-o", path, "--resume").status == 0)
+            expectNoDifference(home.text("out.csv")?.split(separator: "\r\n").count, 3001)
+            let nothing = try await home.fmdata(
+                "export",
+                "Members",
+                "--key",
+                "Id",
+                "-o",
+                home.path("new.csv"),
+                "--resume"
+            )
+            #expect(nothing.status == 1 && nothing.errors.contains("no incomplete export"), "\(nothing.errors)")
+        }
+    }
+}
