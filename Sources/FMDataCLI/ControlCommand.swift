@@ -181,7 +181,7 @@ enum ControlCommand: Equatable {
 /// The counters in the format of the command `counters`.
 private struct CountersLine: Encodable {
     var requests: [String: Int]
-    var strayRequests, logins, failedLogins, logouts, expiredSessions, openSessions: Int
+    var strayRequests, logins, failedLogins, logouts, expiredSessions, openSessions, mostOpenSessions: Int
     var mostConcurrentRequests, executedWrites, scriptRuns, connections: Int
 
     init(_ counters: Sandbox.Counters) {
@@ -192,6 +192,7 @@ private struct CountersLine: Encodable {
         logouts = counters.logouts
         expiredSessions = counters.expiredSessions
         openSessions = counters.openSessions
+        mostOpenSessions = counters.mostOpenSessions
         mostConcurrentRequests = counters.mostConcurrentRequests
         executedWrites = counters.executedWrites
         scriptRuns = counters.scriptRuns

@@ -37,6 +37,8 @@ struct ErrorText: CustomStringConvertible {
             "If this is your server, trust its authority (or its self-signed certificate): --ca ca.pem."
         case .certificateNameMismatch:
             "Write --host as the certificate does, or give the server a certificate for this name."
+        case .certificatePinMismatch:
+            "If the key was replaced on purpose, pin the new one: fmdata login --pin. Otherwise somebody may be in between."
         case .invalidTLSOptions: "--ca takes a file with one or more certificates as PEM."
         case .tlsFailure: "Does this port speak TLS 1.2 or later, and without asking for a certificate of the client?"
         case .unusableProxy, .proxyFailure, .proxyAuthenticationRequired:

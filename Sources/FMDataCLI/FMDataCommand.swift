@@ -11,14 +11,41 @@ struct FMDataCommand: AsyncParsableCommand {
         commandName: "fmdata",
         abstract: "The Claris FileMaker Data API from the command line.",
         discussion: """
-            Data goes to standard output, everything else to standard error. The status is 0 when all is well, 1 when something \
-            failed, 2 when some layouts could not be read, 3 when something differs from what it was compared with, 4 when the \
-            account is refused, 5 when the server cannot be reached or does not answer, 64 when the command makes no sense, and \
-            130 after Ctrl-C, which logs out.
+            Data goes to standard output, everything else to standard error. The exit status says how it went:
+
+            \(ExitStatus.table)
             """,
         version: version,
         subcommands: [
             DoctorCommand.self, SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self,
+            FleetCommand.self, ManualCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Accounts",
+                subcommands: [LoginCommand.self, LogoutCommand.self, ProfilesCommand.self]
+            ),
+            CommandGroup(
+                name: "Looking",
+                subcommands: [
+                    DatabasesCommand.self, LayoutsCommand.self, FieldsCommand.self, PortalsCommand.self,
+                    ValueListsCommand.self, ScriptsCommand.self, FindCommand.self, GetCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Moving",
+                subcommands: [
+                    ExportCommand.self, ImportCommand.self, ContainersCommand.self, DiffCommand.self, WatchCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Writing",
+                subcommands: [
+                    CreateCommand.self, EditCommand.self, DuplicateCommand.self, DeleteCommand.self,
+                    ScriptCommand.self, ContainerCommand.self, GlobalsCommand.self, RequestCommand.self,
+                ]
+            ),
+            CommandGroup(name: "Assistants", subcommands: [AssistantCommand.self]),
         ]
     )
 
@@ -27,29 +54,40 @@ struct FMDataCommand: AsyncParsableCommand {
     static func main() async {
         do {
             if let unknown = UnknownCommand(in: CommandLine.arguments.dropFirst(), of: self) {
-                end(ValidationError(unknown.description), of: unknown.place)
+                try end(ValidationError(unknown.description), of: unknown.place)
             }
-            var command = try parseAsRoot()
-            do {
-                if var asynchronous = command as? any AsyncParsableCommand {
-                    try await asynchronous.run()
-                } else {
-                    try command.run()
-                }
-            } catch let error as ValidationError {
-                end(error, of: type(of: command))
-            }
+            try await run(try parseAsRoot())
+            guard await Pager.shared.end() else { throw ExitStatus.failed.code }
         } catch {
+            _ = await Pager.shared.end()
             exit(withError: error)
         }
     }
 
-    /// Ends the program as for invalid arguments.
-    private static func end(_ error: ValidationError, of command: any ParsableCommand.Type) -> Never {
+    private static func run(_ command: any ParsableCommand) async throws {
+        var command = command
+        do {
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ValidationError {
+            try end(error, of: type(of: command))
+        } catch let error as UnknownOption {
+            try end(ValidationError(error.message(for: helpMessage(for: type(of: command)))), of: type(of: command))
+        } catch let error as CommandError {
+            note("Error: \(error)")
+            throw error.status.code
+        }
+    }
+
+    /// Says what is wrong with the arguments, and throws the status.
+    private static func end(_ error: ValidationError, of command: any ParsableCommand.Type) throws -> Never {
         let path = path(of: command)?.joined(separator: " ") ?? "fmdata"
         note("Error: \(error.message)")
         note("Usage: \(usageString(for: command))\n  See '\(path) --help' for more information.")
-        exit(withError: ExitCode.validationFailure)
+        throw ExitCode.validationFailure
     }
 
     /// The words of a command, from `fmdata` on.

@@ -27,7 +27,9 @@ struct UnknownCommand: CustomStringConvertible {
 
     /// The error, with the nearest known command or the list of commands.
     var description: String {
-        let names = place.configuration.subcommands.compactMap { $0.configuration.commandName }
+        let names = place.configuration.subcommands.filter { $0.configuration.shouldDisplay }.compactMap {
+            $0.configuration.commandName
+        }
         let advice =
             names.nearest(to: word).map { "Did you mean '\($0)'?" } ?? "Commands are: \(names.joined(separator: ", "))."
         return "Unknown command '\(word)'. \(advice)"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The program itself: what it prints, what it reads from standard input, and how it ends.
-@Suite(.timeLimit(.minutes(1))) struct ProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct ProcessTests {
     /// A running `fmdata`, and its standard streams.
     private final class Program {
         private let process: ChildProcess
@@ -205,11 +205,11 @@ import Testing
     // MARK: At a terminal
 
     #if os(Linux)
-    @Test func atATerminalItSaysWhatItServes() throws {
+    @Test func atATerminalItSaysWhatItServes() async throws {
         let terminal = try Terminal()
-        let program = try Program([], errors: terminal.program)
+        let program = try Program([], errors: terminal.programsEnd())
         let url = try #require(program.line())
-        let text = terminal.text(until: "/sessions'")
+        let text = await terminal.text(until: "/sessions'")
         #expect(
             text.contains("World (accounts admin, guest, ada@example.com by OAuth, grace@example.com by Claris ID)")
         )
@@ -221,39 +221,6 @@ import Testing
         )
         #expect(!text.contains("secret"))
         #expect(program.end(by: SIGTERM) == 0)
-    }
-
-    /// A pseudo-terminal: the program writes to one end, and the test reads at the other.
-    private struct Terminal {
-        /// The program's end.
-        let program: FileHandle
-        private let reader: FileHandle
-
-        init() throws {
-            let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY)
-            try #require(descriptor >= 0)
-            reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            // `unlockpt` and `ptsname` are not available in Swift; these are the calls that they make: TIOCSPTLCK and
-            // TIOCGPTN.
-            var lock: CInt = 0
-            var number: CInt = -1
-            let isUnlocked = ioctl(descriptor, 0x4004_5431, &lock) == 0
-            let isNumbered = ioctl(descriptor, 0x8004_5430, &number) == 0
-            try #require(isUnlocked && isNumbered)
-            let program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
-            try #require(program >= 0)
-            self.program = FileHandle(fileDescriptor: program, closeOnDealloc: true)
-        }
-
-        func text(until end: String) -> String {
-            var received = Data()
-            while !String(decoding: received, as: UTF8.self).contains(end) {
-                let more = reader.availableData
-                guard !more.isEmpty else { break }
-                received += more
-            }
-            return String(decoding: received, as: UTF8.self)
-        }
     }
     #endif
 }

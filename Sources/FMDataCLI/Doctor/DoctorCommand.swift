@@ -19,7 +19,7 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
     @OptionGroup var folder: FolderOptions
 
     @Option(help: "A layout, of which a record is read, and which is compared with its snapshot if there is one.")
@@ -71,20 +71,20 @@ struct DoctorCommand: AsyncParsableCommand {
                 ($0.connect, $0.firstByte, $0.queue, $0.idle) = (timeout, timeout, timeout, timeout)
                 $0.total = timeout * 3
             }
-        let variables = connection.variables()
+        let place = try await visit.place()
         // A host text that names none is a mistake of usage, and ends here.
         let way = try await server.connectionReport().firstValue()
         let patient = DoctorPatient(
             DoctorPatient.Given(
                 server: server,
                 way: way,
-                database: variables["FM_DATABASE"].flatMap { $0.isEmpty ? nil : $0 },
-                account: DoctorPatient.Account(of: server, variables),
+                database: place.database,
+                account: await DoctorPatient.Account(of: place),
                 layout: layout,
                 folder: folder.folder,
-                certificateFile: saveCertificates
-            ),
-            environment: variables
+                certificateFile: saveCertificates,
+                measuring: timeout * 1.5
+            )
         )
         let checks = DoctorCheck.all(DoctorLimits(slow: slowAfter, days: expiresWithin))
         // Each line is printed as soon as it is known: on a bad day a check may take its time.
@@ -97,26 +97,27 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func show(_ text: String) {
+        ProgressLine.shared.hide()
         print(text, terminator: "")
         fflush(nil)
     }
 }
 
 extension DoctorPatient.Account {
-    /// The account that the variables of an environment describe.
-    fileprivate init(of server: DataAPI.Server, _ variables: [String: String]) {
-        var variables = variables
-        let names = ["FM_USER", "FM_KEY", "FM_KEY_FILE"]
-        guard names.contains(where: { variables[$0]?.isEmpty == false }) else {
+    /// The account of a command. Its password is read.
+    fileprivate init(of place: Place) async {
+        guard place.user != nil || place.hasKey else {
             self = .missing("no account was given", advice: "Give --user, and its password in FM_PASSWORD.")
             return
         }
-        // The list of databases needs the account alone.
-        if variables["FM_DATABASE"]?.isEmpty ?? true { variables["FM_DATABASE"] = "?" }
         do {
-            self = .given(try server.addDatabase(environment: variables).credentials)
+            self = .given(try await place.credentials())
         } catch {
-            self = .missing("the account cannot be used: \(error)", advice: "Its password belongs in FM_PASSWORD.")
+            // Its text names the account, or the file with its password.
+            self = .missing(
+                "the password of the account cannot be read",
+                advice: "Its password belongs in FM_PASSWORD."
+            )
         }
     }
 }

@@ -117,10 +117,6 @@ extension DoctorReport.Result {
     }
 }
 
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
-}
-
 // MARK: For programs
 
 extension DoctorReport {

@@ -14,7 +14,7 @@ struct ProbeCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
 
     @Option(help: "A layout that shows records (the first one that does).")
     var layout: String?
@@ -34,7 +34,7 @@ struct ProbeCommand: AsyncParsableCommand {
         let database = try await visit.open()
         let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts)
         let (chosen, empty) = try await chosenLayout(of: layouts, in: database)
-        let iso = try await visit.open(dateFormats: .iso8601)
+        let iso = try await visit.open(nil, dateFormats: .iso8601)
         let table = layouts.first { $0.name == chosen.name }?.table
         let subject = ProbeSubject(
             layout: chosen,

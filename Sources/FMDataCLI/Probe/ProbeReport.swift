@@ -25,7 +25,7 @@ struct ProbeReport {
                 case .different(let found, let assumed): ("DIFFERENT", "\(found); assumed was: \(assumed)")
                 case .notAsked(let reason): ("not asked", reason)
                 }
-            return "\(Self.padded(word, to: 10))  \(Self.padded(question.name, to: 20))  \(question.text): \(told)\n"
+            return "\(word.padded(to: 10))  \(question.name.padded(to: 20))  \(question.text): \(told)\n"
         }
         return """
             fmdata probe, host version \(version ?? "not told")
@@ -39,10 +39,6 @@ struct ProbeReport {
     private var notAskedCount: Int { findings.count { if case .notAsked = $0.finding { true } else { false } } }
 
     private var differentCount: Int { findings.count { if case .different = $0.finding { true } else { false } } }
-
-    private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
-    }
 }
 
 extension ProbeQuestion {

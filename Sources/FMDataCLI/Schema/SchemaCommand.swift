@@ -17,7 +17,7 @@ struct SchemaCommand: AsyncParsableCommand {
 
 /// The layouts, and the folder of their snapshot.
 struct SchemaOptions: ParsableArguments {
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
     @OptionGroup var folder: FolderOptions
 
     @Argument(help: "The layouts (those in the snapshot).")

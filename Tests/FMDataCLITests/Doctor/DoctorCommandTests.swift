@@ -93,7 +93,9 @@ import Testing
         #expect(finished.errors.contains("Usage: fmdata doctor"))
         let missing = try await FinishedProgram.run(["doctor"])
         expectNoDifference(missing.status, 64)
-        #expect(missing.errors.hasPrefix("Error: Which host? Give --host, or set FM_HOST."))
+        #expect(
+            missing.errors.hasPrefix("Error: Which host? Give --host, set FM_HOST, or make a profile: fmdata login.")
+        )
     }
 
     @Test func ctrlCLogsOut() async throws {

@@ -1,0 +1,47 @@
+import ArgumentParser
+import FMData
+
+/// `fmdata globals`: sets global fields in the kept session.
+struct GlobalsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "globals",
+        abstract: "Sets global fields for the commands that follow.",
+        discussion: """
+            Globals live in one session. With a profile of fmdata login the commands that follow use the same session, and see \
+            them until it ends: after 15 minutes without a command, or with fmdata logout. Values are sent as they are.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("The fields with their tables: Contacts::gFilter=London.", valueName: "table::field=value")
+    )
+    var values: [String]
+
+    @OptionGroup var options: WriteOptions
+
+    func run() async throws {
+        try await options.host.visit { visit in
+            let globals = try globals()
+            let answer = try await options.write(visit) { $0.setGlobals(globals) }
+            if answer != nil, try await visit.place().tokens == nil {
+                await visit.notice(
+                    "The session ends with this command, and the globals with it. fmdata login keeps sessions."
+                )
+            }
+        }
+    }
+
+    private func globals() throws -> [String: String] {
+        var globals: [String: String] = [:]
+        for word in values {
+            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, parts[0].contains("::") else {
+                throw ValidationError(
+                    "Expected a field with its table, as Contacts::gFilter=London, found \"\(word)\"."
+                )
+            }
+            globals[parts[0]] = parts[1]
+        }
+        return globals
+    }
+}
