@@ -19,7 +19,9 @@ import Testing
         await sandbox.stop()
         await sandbox.stop()
         sandbox.stopAndWait()
-        await #expect(throws: (any Error).self) { try await self.client(sandbox) }
+        // Another test may have got the port meanwhile; nothing of this sandbox listens there.
+        if let other = try? await client(sandbox) { try await other.close() }
+        #expect(sandbox.counters.connections == 0)
     }
 
     @Test func aTakenPortIsAnError() async throws {
