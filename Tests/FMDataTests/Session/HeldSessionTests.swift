@@ -26,8 +26,8 @@ import Testing
             time.advance(by: .seconds(minutes * 60))
         }
 
-        /// Lets ten minutes pass, after which the host is asked for the session, and the alarm is set anew. Must not end
-        /// the hour in which the pool sets no alarm of its own.
+        /// Lets ten minutes pass, after which the host is asked for the session, and the alarm is set anew. The last of
+        /// them must be over before an hour has passed, when an alarm of the pool goes off.
         func passUntilAsked() async {
             let (asked, timers) = (questions, time.timers.count)
             pass(10)

@@ -209,8 +209,8 @@ import Testing
             expectNoDifference(sandbox.counters.logins, users.count)
             expectNoDifference(sandbox.counters.logouts, users.count)
             expectNoDifference(ada.server.databases.count, 1)
-            // Those that have gone are forgotten when the next one comes: on a busy machine some may still be ending when
-            // the last user has come.
+            // Those that have gone are forgotten when the next one comes: on a busy machine some may still be ending
+            // when the last user has come.
             _ = ada.signedIn(as: Credentials(user: "user 0", password: "x"))
             let known = ada.server.pools.withLockedValue { $0.count }
             #expect(known <= 8, "\(known) pools are known")

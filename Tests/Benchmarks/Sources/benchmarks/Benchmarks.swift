@@ -1,7 +1,7 @@
 import Foundation
 
-/// `benchmarks [SUITE] [--json FILE]`: http, decode, api, cpu, hooks, sessions, streamed, records, live, copies, sandbox,
-/// stream, soak, tool or all.
+/// `benchmarks [SUITE] [--json FILE]`: http, decode, api, cpu, hooks, sessions, streamed, records, live, copies,
+/// sandbox, stream, soak, tool or all.
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main

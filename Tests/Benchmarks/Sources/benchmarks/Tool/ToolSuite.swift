@@ -2,12 +2,12 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// `fmdata` as whole processes: the export of 100,000 records compared to `all()`, the import of 20,000 rows compared to
-/// a batch with a journal, and the time to the first byte of `layouts` with a kept session.
+/// `fmdata` as whole processes: the export of 100,000 records compared to `all()`, the import of 20,000 rows compared
+/// to a batch with a journal, and the time to the first byte of `layouts` with a kept session.
 ///
-/// Figures: `tool.export.<per_second|all_per_second|ratio|peak_bytes>`, `tool.import.<per_second|batch_per_second|ratio>`,
-/// `tool.layouts.first_byte_s`. `FMDATA_PROGRAM` names the program, which is built by
-/// `swift build -c release --product fmdata`; the server is a process of its own.
+/// Figures: `tool.export.<per_second|all_per_second|ratio|peak_bytes>`,
+/// `tool.import.<per_second|batch_per_second|ratio>`, `tool.layouts.first_byte_s`. `FMDATA_PROGRAM` names the
+/// program, which is built by `swift build -c release --product fmdata`; the server is a process of its own.
 enum ToolSuite: Suite {
     static let name = "tool"
     // It needs a program that is built elsewhere.
