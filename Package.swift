@@ -211,7 +211,7 @@ let package = Package(
         .executableTarget(
             name: "FMDataCLI",
             dependencies: [
-                "FMData", "FMDataFleet", "FMSandbox", "FMModel", openCombine, logging,
+                "FMData", "FMHTTP", "FMDataFleet", "FMSandbox", "FMModel", openCombine, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings

@@ -1,38 +1,67 @@
-/// SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), for key pins and for the keys of stored
-/// tokens: hashing some hundred bytes now and then does not justify a cryptography package. NIOSSL, which is linked
-/// anyway, does not expose the hashes of its BoringSSL. The tests check this implementation against the vectors that
-/// NIST publishes. It does not run in constant time.
-package enum SHA256 {
+/// SHA-256 ([FIPS 180-4](https://csrc.nist.gov/pubs/fips/180-4/upd1/final)), for key pins, for the keys of stored
+/// tokens, and for the files that the command exports: this does not justify a cryptography package. NIOSSL, which is
+/// linked anyway, does not expose the hashes of its BoringSSL. The tests check this implementation against the vectors
+/// that NIST publishes. It does not run in constant time.
+package struct SHA256 {
+    private var state: [UInt32] = [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ]
+    /// The bytes that do not fill a block yet.
+    private var waiting: [UInt8] = []
+    private var byteCount: UInt64 = 0
+    private var schedule = [UInt32](repeating: 0, count: 64)
+
+    package init() {}
+
     /// The 32 bytes of the digest.
     package static func hash(_ message: [UInt8]) -> [UInt8] {
-        var state: [UInt32] = [
-            0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-        ]
-        var padded = message + [0x80]
-        padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-        withUnsafeBytes(of: (UInt64(message.count) * 8).bigEndian) { padded += $0 }
-        for start in stride(from: 0, to: padded.count, by: 64) { compress(padded[start..<(start + 64)], into: &state) }
+        var digest = SHA256()
+        digest.add(message)
+        return digest.finish()
+    }
+
+    /// Adds a piece of the message.
+    package mutating func add(_ bytes: some Collection<UInt8>) {
+        byteCount += UInt64(bytes.count)
+        waiting += bytes
+        let whole = waiting.count / 64 * 64
+        for start in stride(from: 0, to: whole, by: 64) { compress(start) }
+        waiting.removeFirst(whole)
+    }
+
+    /// The 32 bytes of the digest of all pieces. Nothing can be added after that.
+    package mutating func finish() -> [UInt8] {
+        let bitCount = byteCount * 8
+        waiting.append(0x80)
+        waiting += [UInt8](repeating: 0, count: (120 - waiting.count % 64) % 64)
+        withUnsafeBytes(of: bitCount.bigEndian) { waiting += $0 }
+        for start in stride(from: 0, to: waiting.count, by: 64) { compress(start) }
+        waiting = []
         return state.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     }
 
-    private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        var w = [UInt32](repeating: 0, count: 64)
-        for (index, byte) in block.enumerated() { w[index / 4] = w[index / 4] << 8 | UInt32(byte) }
+    private mutating func compress(_ start: Int) {
+        for i in 0..<16 {
+            let place = start + 4 * i
+            schedule[i] =
+                UInt32(waiting[place]) << 24 | UInt32(waiting[place + 1]) << 16 | UInt32(waiting[place + 2]) << 8
+                | UInt32(waiting[place + 3])
+        }
         for i in 16..<64 {
-            let s0 = w[i - 15].rotated(7) ^ w[i - 15].rotated(18) ^ (w[i - 15] >> 3)
-            let s1 = w[i - 2].rotated(17) ^ w[i - 2].rotated(19) ^ (w[i - 2] >> 10)
-            w[i] = w[i - 16] &+ s0 &+ w[i - 7] &+ s1
+            let (early, late) = (schedule[i - 15], schedule[i - 2])
+            let s0 = early.rotated(7) ^ early.rotated(18) ^ (early >> 3)
+            let s1 = late.rotated(17) ^ late.rotated(19) ^ (late >> 10)
+            schedule[i] = schedule[i - 16] &+ s0 &+ schedule[i - 7] &+ s1
         }
         // Variable names as in FIPS 180-4 §6.2.2.
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for i in 0..<64 {
             let s1 = e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)
-            let choice = (e & f) ^ (~e & g)
-            let t1 = h &+ s1 &+ choice &+ roundConstants[i] &+ w[i]
+            let t1 = h &+ s1 &+ ((e & f) ^ (~e & g)) &+ Self.roundConstants[i] &+ schedule[i]
             let s0 = a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)
-            let majority = (a & b) ^ (a & c) ^ (b & c)
-            (a, b, c, d, e, f, g, h) = (t1 &+ s0 &+ majority, a, b, c, d &+ t1, e, f, g)
+            let t2 = s0 &+ ((a & b) ^ (a & c) ^ (b & c))
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ t1, c, b, a, t1 &+ t2)
         }
         for (i, word) in [a, b, c, d, e, f, g, h].enumerated() { state[i] &+= word }
     }
