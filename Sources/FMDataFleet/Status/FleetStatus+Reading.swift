@@ -1,14 +1,21 @@
+import NIOCore
 import NIOPosix
 
 extension FleetStatus {
     /// Reads the status of all pools of a store, over a connection of its own. An account with these rights is enough:
     /// `~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +get`.
     ///
-    /// Throws a ``StoreError``.
+    /// Throws a ``StoreError``; ``StoreError/Code/unreachable`` if there is no connection within five seconds,
+    /// or no answer within ten.
     public static func read(from store: StoreAddress) async throws -> FleetStatus {
+        try await read(from: store, times: StoreClient.Times(answer: .seconds(10), connection: .seconds(5)))
+    }
+
+    static func read(from store: StoreAddress, times: StoreClient.Times) async throws -> FleetStatus {
         let client = StoreClient(
             address: store,
             name: "fmdata-status",
+            times: times,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: nil,
             observer: StoreClient.Observer()

@@ -87,7 +87,7 @@ import Testing
     @Test(.enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"))
     func theStatusIsReadWithoutAKeyAndHasNoToken() async throws {
         try await StoreServer.run { store in
-            expectNoDifference(awaited: try await FleetStatus.read(from: store.address).pools, [])
+            expectNoDifference(awaited: try await FleetStatus.read(from: store.address, times: .ofTests()).pools, [])
             let client = StoreClient.make(at: store.address)
             @Sendable func calls(_ me: String) -> SlotCalls {
                 SlotCalls(client: client, names: .init(digest: Self.digest), settings: .ofTests(slots: 2), me: me)
@@ -103,7 +103,7 @@ import Testing
             try await calls("eve").noteRefusal(212)
             // It need not ask again while the test takes its time.
             _ = try await client.send { _ in RESPCommand("HSET", calls("eve").names.pool, "a:eve", "9999999999999") }
-            let status = try await FleetStatus.read(from: store.address)
+            let status = try await FleetStatus.read(from: store.address, times: .ofTests())
             let pool = try #require(status.pools.first)
             expectNoDifference(status.pools.map(\.name), [Self.digest])
             expectNoDifference(pool.slots.map(\.holder), ["ada", "bob"])
@@ -122,7 +122,10 @@ import Testing
 
     @Test func aStoreThatIsNotThereIsAnError() async {
         await #expect(throws: StoreError.self) {
-            try await FleetStatus.read(from: StoreAddress(socketPath: "/nonexistent/s"))
+            try await FleetStatus.read(
+                from: StoreAddress(socketPath: "/nonexistent/s"),
+                times: .ofTests(connection: .milliseconds(100))
+            )
         }
     }
 
