@@ -2,6 +2,7 @@ import CustomDump
 import FMData
 import FMTestSupport
 import Foundation
+import NIOCore
 import Testing
 
 @testable import FMDataFleet

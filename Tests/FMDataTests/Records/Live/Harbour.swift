@@ -140,6 +140,14 @@ struct Harbour: Sendable {
         await until { requests > before && query.isAtRest }
     }
 
+    /// Lets time pass until the next poll, if one is waited for. While a poll is under way no time passes, however slow
+    /// the machine is: else the poll would reach its time limit, and a failure would seem to last.
+    func passTimeToNextPoll(of query: some StatusTelling) {
+        let status = query.statusNow
+        guard [.waiting, .failing].contains(status.kind), let until = status.until, until > time.date else { return }
+        time.advance(by: .microseconds(Int64(until.timeIntervalSince(time.date) * 1_000_000) + 2))
+    }
+
     /// Polls now, and waits until the poll has ended.
     func refresh(_ query: DataAPI.LiveQuery<Ship>) async {
         let before = requests
@@ -157,7 +165,16 @@ struct Harbour: Sendable {
     }
 }
 
-extension DataAPI.LiveQuery {
+/// What has the status of a live query.
+protocol StatusTelling {
+    var status: AnyPublisher<DataAPI.LiveStatus, Never> { get }
+}
+
+extension DataAPI.LiveQuery: StatusTelling {}
+extension DataAPI.LiveChanges: StatusTelling {}
+extension DataAPI.CopyChanges: StatusTelling {}
+
+extension StatusTelling {
     /// Whether no poll is under way or due at this moment.
     var isAtRest: Bool {
         [.waiting, .failing, .paused, .ended].contains(statusNow.kind)

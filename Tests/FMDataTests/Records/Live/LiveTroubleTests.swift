@@ -410,9 +410,10 @@ import Testing
             try await harbour.delete(2)
             harbour.sandbox.inject(.error(FileMakerError(code)), on: .find)
             let second = Events()
-            harbour.inOslo.changes(since: cursor).subscribe(second)
+            let changes = harbour.inOslo.changes(since: cursor)
+            changes.subscribe(second)
             await until {
-                harbour.time.advance(by: .seconds(1))
+                harbour.passTimeToNextPoll(of: changes)
                 return second.values.count >= 2
             }
             guard case .changed(let changes, _, _) = second.values[0], case .ready(let reached) = second.values[1]
@@ -657,8 +658,7 @@ import Testing
             query.refresh()
             await until {
                 if query.statusNow.kind == .waiting { return values.values.count == 2 }
-                // Polls that fail are repeated with growing pauses.
-                if query.statusNow.kind == .failing { harbour.time.advance(by: .seconds(8)) }
+                harbour.passTimeToNextPoll(of: query)
                 return false
             }
             expectNoDifference(values.values.map(\.ids.count), [3, 4])

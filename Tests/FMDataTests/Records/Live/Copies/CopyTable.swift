@@ -84,16 +84,3 @@ final class CopyTable: Sendable {
     /// Returns when this many polls were complete.
     func polls(_ count: Int) async { await until { state.polls >= count } }
 }
-
-extension DataAPI.CopyChanges {
-    /// The current status.
-    var statusNow: DataAPI.LiveStatus {
-        var now = DataAPI.LiveStatus(.idle)
-        _ = status.first().sink { now = $0 }
-        return now
-    }
-
-    var isAtRest: Bool {
-        [.waiting, .failing, .paused, .ended].contains(statusNow.kind)
-    }
-}

@@ -147,7 +147,7 @@ import Testing
             let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
             let following = copy.follow(changes)
             await until {
-                harbour.time.advance(by: .milliseconds(100))
+                harbour.passTimeToNextPoll(of: changes)
                 return copy.state.polls > 0
             }
             expectNoDifference(copy.names, harbour.names)
@@ -167,9 +167,10 @@ import Testing
             try await harbour.delete(2)
             harbour.sandbox.inject(.error(FileMakerError(code)), on: .getRecords)
             harbour.sandbox.inject(.error(FileMakerError(code)), on: .find)
-            let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
+            let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+            let second = copy.follow(changes)
             await until {
-                harbour.time.advance(by: .milliseconds(100))
+                harbour.passTimeToNextPoll(of: changes)
                 return copy.state.polls > 1
             }
             expectNoDifference(copy.names, harbour.names)
