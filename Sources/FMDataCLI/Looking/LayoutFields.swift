@@ -12,6 +12,8 @@ struct LayoutFields: Sendable {
     private let byName: [String: Field]
     /// The values of each value list.
     private let values: [String: [String]]
+    /// The value lists whose values do not come from records.
+    private let customLists: Set<String>
     private let layout: String
 
     init(_ metadata: DataAPI.Layout.LayoutMetaData, of layout: String) {
@@ -27,6 +29,7 @@ struct LayoutFields: Sendable {
         self.byName = byName
         let lists = (metadata.valueLists ?? []).map { ($0.name, $0.values.map(\.value)) }
         values = Dictionary(lists) { first, _ in first }
+        customLists = Set((metadata.valueLists ?? []).filter { $0.type == "customList" }.map(\.name))
         self.layout = layout
     }
 
@@ -65,11 +68,22 @@ struct LayoutFields: Sendable {
         return "\"\(value)\" is not in the value list \"\(list)\" of \(field.name). Did you mean \"\(nearest)\"?"
     }
 
+    /// The value list of a field, and the part of a value that is not in it; nil if it is. A field with check boxes has
+    /// several values, one in each line. Lists of values from records change with these, and are not looked at.
+    func strange(_ value: String, of field: Field) -> (list: String, part: String)? {
+        guard let list = field.valueList, customLists.contains(list), let known = values[list] else { return nil }
+        return value.lines.first { !$0.isEmpty && !known.contains($0) }.map { (list, $0) }
+    }
+
     /// The names of all fields, the longest first.
     var namesByLength: [String] { byName.keys.sorted { ($0.count, $0) > ($1.count, $1) } }
 }
 
 extension LayoutFields.Field {
+    /// Whether FileMaker finds exactly the records behind a value of the field: it does for numbers, dates and times.
+    /// Texts it compares word by word, and without case and accents.
+    var hasExactOrder: Bool { [.number, .date, .time, .timeStamp].contains(result) }
+
     /// The repetitions that the layout shows; one if the field does not repeat.
     var shownRepetitions: ClosedRange<Int> {
         // A host may report anything.

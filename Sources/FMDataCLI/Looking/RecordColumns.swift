@@ -40,7 +40,12 @@ struct RecordColumns: Sendable {
 
     /// The texts of the columns.
     func cells(of record: AnyFields.Record) -> [String] {
-        [String(record.recordId), String(record.modId)] + shownValues(of: record).map(\.1.text)
+        var cells = [String(record.recordId), String(record.modId)]
+        cells.reserveCapacity(cells.count + names.count)
+        for (field, values) in names {
+            for name in values { cells.append(shown(value(name, of: record.fieldData.data), field).text) }
+        }
+        return cells
     }
 
     /// The fields of a record as they are printed.

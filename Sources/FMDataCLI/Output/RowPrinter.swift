@@ -69,13 +69,24 @@ final class RowPrinter {
 
     /// A line of CSV by RFC 4180. Line breaks in values stay as they are.
     static func csv(_ cells: [String]) -> String {
-        cells.map { cell in
-            // Characters would hide a quote that an accent follows.
-            let scalars = cell.unicodeScalars
-            guard scalars.contains(where: { ",\"\r\n".unicodeScalars.contains($0) }) else { return cell }
-            let doubled = scalars.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
-            return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
+        var line = ""
+        for (index, cell) in cells.enumerated() {
+            if index > 0 { line += "," }
+            // Bytes are looked at, since a character would hide a quote that an accent follows.
+            line += cell.utf8.contains(where: needsQuotes) ? quoted(cell) : cell
         }
-        .joined(separator: ",") + "\r\n"
+        return line + "\r\n"
+    }
+
+    private static func needsQuotes(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\r"), UInt8(ascii: "\n"): true
+        default: false
+        }
+    }
+
+    private static func quoted(_ cell: String) -> String {
+        let doubled = cell.unicodeScalars.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
+        return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
     }
 }

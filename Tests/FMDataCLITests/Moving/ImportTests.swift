@@ -173,6 +173,26 @@ import Testing
         }
     }
 
+    @Test func aDryRunSaysWhichValuesAreInNoList() async throws {
+        try await Home.with { home in
+            try home.write("Name,Status\nA,new\nB,activ\nC,gone\nD,\n", to: "some.csv")
+            let finished = try await home.asAdmin.fmdata("import", "Contacts", home.path("some.csv"), "--dry-run")
+            expectNoDifference(
+                finished,
+                FinishedProgram(
+                    status: 0,
+                    output: "",
+                    errors: """
+                        Status: 2 rows have a value that is not in the value list "Statuses", "activ" in line 3. FileMaker takes \
+                        it unless the field is set to refuse it.
+                        4 rows were read, and 0 problems found. Nothing was sent.
+
+                        """
+                )
+            )
+        }
+    }
+
     @Test func aRowThatCannotBeReadIsNotSent() async throws {
         try await Home.withMembers(0) { home in
             try home.write("Id,Name\n1,a\nx,b\n3,c\n", to: "some.csv")

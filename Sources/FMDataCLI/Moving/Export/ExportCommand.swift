@@ -33,7 +33,7 @@ struct ExportCommand: AsyncParsableCommand {
     )
     var key: String?
 
-    @Flag(help: "Go on with an incomplete export of the same records. The key has to be a number.")
+    @Flag(help: "Go on with an incomplete export of the same records. The key has to be a number, a date or a time.")
     var resume = false
 
     @Flag(help: "Replace a file of that name.")
@@ -78,11 +78,11 @@ struct ExportCommand: AsyncParsableCommand {
         }
 
         let earlier = resume ? try resumable(plan, fields, output) : nil
-        if let earlier { try source.narrow(behind: earlier.lastKey) }
+        if let earlier { try source.narrow(behind: earlier.lastKey, fields) }
         let file = try PartFile(output, replaces: force, keeping: earlier?.byteCount ?? 0)
         // What an earlier export has noted is about bytes that this one writes anew.
         if earlier == nil { ExportState.remove(of: output) }
-        let isResumable = try key.map { try fields.known($0).result == .number } ?? false
+        let isResumable = try key.map { try fields.known($0).hasExactOrder } ?? false
         do {
             let end = try await Self.copy(source, columns, text, after: earlier?.rowCount ?? 0, to: file.write) { end in
                 guard isResumable, let lastKey = end.lastKey else { return }
@@ -156,8 +156,12 @@ struct ExportCommand: AsyncParsableCommand {
 
     /// The state of the incomplete export. Throws if this is a different one.
     private func resumable(_ plan: ExportPlan, _ fields: LayoutFields, _ output: String) throws -> ExportState {
-        if let key, try fields.known(key).result != .number {
-            throw CommandError("An export goes on behind a number, and \"\(key)\" is none: begin anew.", .usage)
+        if let key, try !fields.known(key).hasExactOrder {
+            throw CommandError(
+                "An export goes on behind a number, a date or a time, and \"\(key)\" is a text: FileMaker compares those word "
+                    + "by word, without case and accents. Begin anew, best with another --key.",
+                .usage
+            )
         }
         let state = try ExportState.read(of: output)
         let differences = plan.differences(from: state.plan)
@@ -256,12 +260,22 @@ private struct ExportSource {
         self.key = key
     }
 
-    /// Leaves out the records up to a key.
-    mutating func narrow(behind last: String) throws {
-        guard let key, let number = FMNumber(last) else {
-            throw CommandError("The key of the last row, \"\(last)\", is no number. Begin anew, without --resume.")
+    /// Leaves out the records up to a key, as the host has sent it.
+    mutating func narrow(behind last: String, _ fields: LayoutFields) throws {
+        guard let key else { return }
+        let field = DataAPI.FindField(named: key)
+        let rest: DataAPI.Find? =
+            switch try fields.known(key).result {
+            case .number: FMNumber(last).map { field > $0 }
+            case .date: FMDate(last, format: .us).map { field > $0 }
+            case .time: FMTime(last, format: .us).map { field > $0 }
+            case .timeStamp: FMTimestamp(last, format: .us).map { field > $0 }
+            default: nil
+            }
+        guard let rest else {
+            throw CommandError("Nothing can be found behind the key of the last row, \"\(last)\". Begin anew.")
         }
-        found = found.filter { $0(AnyFields.CodingKeys(stringValue: key)) > number }
+        found = found.filter { _ in rest }
     }
 
     /// The pages, each read when the one before was written, so that one is in memory.

@@ -96,7 +96,7 @@ struct ExportText {
         switch form {
         case .ndjson: json(object()) + "\n"
         case .json: (isFirst ? "\n" : ",\n") + json(object())
-        case .csv: RowPrinter.csv(cells().map(cell))
+        case .csv: RowPrinter.csv(isExcelSafe || usesLineFeeds ? cells().map(cell) : cells())
         case .sql:
             "INSERT INTO \(SQLText.name(table)) VALUES ("
                 + zip(cells(), columns).map { SQLText.value(text($0), isNumber: $1.isNumber) }

@@ -169,15 +169,17 @@ struct ImportCommand: AsyncParsableCommand {
         for problem in columnProblems { try print(problem, line: 1) }
         let told = Set(columnProblems.map(\.column))
         var count = 0
+        var strangers = ImportStrangers()
         while let row = try await reader.next() {
             count += 1
             do throws(ImportPlan.Problems) {
-                _ = try plan.row(row.values)
+                strangers.add(plan.strangers(in: try plan.row(row.values)), line: row.line)
             } catch {
                 for problem in error.all where !told.contains(problem.column) { try print(problem, line: row.line) }
             }
         }
         try printer.end()
+        for line in strangers.lines { await visit.notice(line) }
         await visit.notice("\(count) rows were read, and \(printer.rowCount) problems found. Nothing was sent.")
         if printer.rowCount > 0 { throw ExitStatus.incomplete.code }
     }
@@ -321,5 +323,33 @@ private final class ImportFiles: @unchecked Sendable {
     /// Removes the journal, since every row is done. One that the user has named stays.
     func removeDefaultJournal() {
         if isDefaultJournal, let journal { unlink(journal.path) }
+    }
+}
+
+/// Values of a file that are not in the value lists of their fields. They are no problems: a field takes them unless
+/// its validation forbids it, which the Data API does not tell.
+private struct ImportStrangers {
+    private struct Column {
+        var list: String
+        var value: String
+        var line: Int
+        var count = 0
+    }
+
+    private var columns: [String: Column] = [:]
+
+    mutating func add(_ strangers: [(column: String, list: String, value: String)], line: Int) {
+        for (column, list, value) in strangers {
+            columns[column, default: Column(list: list, value: value, line: line)].count += 1
+        }
+    }
+
+    /// What to tell the user.
+    var lines: [String] {
+        columns.sorted { $0.key < $1.key }.map { name, column in
+            "\(name): \(column.count) \(column.count == 1 ? "row has" : "rows have") a value that is not in the value list "
+                + "\"\(column.list)\", \"\(column.value.visible)\" in line \(column.line). FileMaker takes it unless the field "
+                + "is set to refuse it."
+        }
     }
 }

@@ -170,6 +170,16 @@ struct ImportPlan: Sendable {
         }
     }
 
+    /// The values of a row that are not in the value lists of their fields.
+    func strangers(in row: Row) -> [(column: String, list: String, value: String)] {
+        row.fields.compactMap { column, value in
+            guard let field = fields.field(column), let strange = fields.strange(value.text, of: field) else {
+                return nil
+            }
+            return (column, strange.list, strange.part)
+        }
+    }
+
     /// The fields that a new record must have.
     private func missing(in row: FieldData) -> [Problem] {
         fields.fields.compactMap { field in
