@@ -14,6 +14,8 @@ actor HostVisit {
     private var databases: [DataAPI.Database] = []
     private var usualDatabase: DataAPI.Database?
     private var writesUnderWay = 0
+    /// The names that the visit has seen, for completion.
+    private(set) var names = KnownNames()
 
     private init(_ findPlace: @escaping @Sendable () throws -> Place) { self.findPlace = findPlace }
 
@@ -60,6 +62,7 @@ actor HostVisit {
 
     /// Keeps names for completion.
     func learn(_ change: @Sendable (inout KnownNames) -> Void) {
+        change(&names)
         if let found { KnownNames.learn(at: found, change) }
     }
 
@@ -93,8 +96,26 @@ actor HostVisit {
     }
 
     private func cancel() async {
-        if writesUnderWay > 0 { note("Interrupted: whether the write was carried out is not known.") }
+        tellOfWrites()
         await found?.password?.cancel()
+    }
+
+    /// Says what is not known when a command of the shell is cancelled, and ends its question for the password.
+    func interrupt() async {
+        tellOfWrites()
+        await found?.password?.interrupt()
+    }
+
+    private func tellOfWrites() {
+        if writesUnderWay > 0 { note("Interrupted: whether the write was carried out is not known.") }
+    }
+
+    /// Ends what commands of the shell have opened beside the database.
+    func endOthers() async {
+        let others = servers.filter { $0 !== usualDatabase?.server }
+        servers.removeAll { $0 !== usualDatabase?.server }
+        databases.removeAll { $0 !== usualDatabase }
+        for server in others { _ = await server.shutdown().awaitSingleResult() }
     }
 
     private func logOut() async {
@@ -112,24 +133,39 @@ actor HostVisit {
     /// Runs a command's work, then logs out. Ctrl-C and SIGTERM cancel the work and log out too; a second signal ends
     /// the program without waiting for that.
     ///
-    /// Inside another command the work has the connections of that, and fails with its error.
+    /// Inside another command the work has the connections of that. A call of an assistant fails with its error, and a
+    /// command of the shell says it.
     ///
     /// - Parameters:
     ///   - errorsAreJSON: Whether an error is told as a JSON object.
     ///   - showsProgress: Whether a terminal shows what the work waits for.
+    ///   - takesCtrlC: Called for each Ctrl-C: whether it has another meaning than the end of the work.
     static func make(
         with options: ConnectionOptions,
         errorsAreJSON: Bool = false,
         showsProgress: Bool = true,
+        takesCtrlC: @escaping @Sendable () async -> Bool = { false },
         _ work: @escaping @Sendable (HostVisit) async throws -> Void
     ) async throws {
-        if let current { return try await work(current) }
-        try await make(
-            at: Place(options, environment: ProcessInfo.processInfo.environment),
-            errorsAreJSON: errorsAreJSON,
-            showsProgress: showsProgress,
-            work
-        )
+        guard let current else {
+            return try await make(
+                at: Place(options, environment: ProcessInfo.processInfo.environment),
+                errorsAreJSON: errorsAreJSON,
+                showsProgress: showsProgress,
+                takesCtrlC: takesCtrlC,
+                work
+            )
+        }
+        if let option = options.firstGiven {
+            throw ValidationError("\(option) belongs to fmdata shell: its commands share one session.")
+        }
+        do {
+            try await work(current)
+        } catch let error as StandardOutput.ReaderGone where error.wasPager {
+            return
+        } catch  where CommandStreams.captured == nil && !Task.isCancelled {
+            try CommandFailure(error).end(asJSON: errorsAreJSON)
+        }
     }
 
     /// Runs a command's work as ``make(with:errorsAreJSON:_:)`` does.
@@ -137,6 +173,7 @@ actor HostVisit {
         at place: @autoclosure @escaping @Sendable () throws -> Place,
         errorsAreJSON: Bool = false,
         showsProgress: Bool = true,
+        takesCtrlC: @escaping @Sendable () async -> Bool = { false },
         _ work: @escaping @Sendable (HostVisit) async throws -> Void
     ) async throws {
         let visit = HostVisit(place)
@@ -157,7 +194,7 @@ actor HostVisit {
                     return .done(.failure(error))
                 }
             }
-            group.addTask { await interruption.wait().map { .interrupted(by: $0) } }
+            group.addTask { await interruption.wait(takesCtrlC: takesCtrlC).map { .interrupted(by: $0) } }
             let first = await group.next() ?? nil
             if case .interrupted = first { await visit.cancel() }
             group.cancelAll()

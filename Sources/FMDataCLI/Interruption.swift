@@ -35,13 +35,18 @@ final class Interruption: @unchecked Sendable {
 
     /// Returns the first signal; nil if the task is cancelled. Afterwards signals have their default effect, so that
     /// another one ends the program at once.
+    ///
+    /// - Parameter takesCtrlC: Called for each Ctrl-C: whether it has another meaning, and the next signal is awaited.
     @discardableResult
-    func wait() async -> Int32? {
+    func wait(takesCtrlC: @Sendable () async -> Bool = { false }) async -> Int32? {
         defer {
             for source in sources { source.cancel() }
             for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         }
-        for await number in signals { return number }
+        for await number in signals {
+            if number == SIGINT, await takesCtrlC() { continue }
+            return number
+        }
         return nil
     }
 }

@@ -42,8 +42,11 @@ final class Terminal: Sendable {
     }
 
     /// Types a line.
-    func type(_ line: String) {
-        let bytes = Array("\(line)\n".utf8)
+    func type(_ line: String) { press("\(line)\n") }
+
+    /// Presses keys.
+    func press(_ keys: String) {
+        let bytes = Array(keys.utf8)
         _ = write(descriptor, bytes, bytes.count)
     }
 

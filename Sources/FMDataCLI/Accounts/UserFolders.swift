@@ -8,6 +8,8 @@ struct UserFolders: Equatable, Sendable {
     /// The folder of the tokens of kept sessions. Where the system has one that ends with the user's login, it is in
     /// that.
     let sessions: URL
+    /// The folder of what outlives the user's login, and is no setting.
+    let state: URL
     /// The folder of what can be found out again.
     let cache: URL
 
@@ -21,8 +23,9 @@ struct UserFolders: Equatable, Sendable {
             "fmdata"
         )
         cache = (folder("XDG_CACHE_HOME") ?? home.appendingPathComponent(".cache")).appendingPathComponent("fmdata")
-        let state = folder("XDG_STATE_HOME") ?? home.appendingPathComponent(".local/state")
-        sessions = (folder("XDG_RUNTIME_DIR") ?? state).appendingPathComponent("fmdata")
+        let states = folder("XDG_STATE_HOME") ?? home.appendingPathComponent(".local/state")
+        state = states.appendingPathComponent("fmdata")
+        sessions = (folder("XDG_RUNTIME_DIR") ?? states).appendingPathComponent("fmdata")
     }
 
     /// The file of the profiles.
@@ -31,6 +34,8 @@ struct UserFolders: Equatable, Sendable {
     var passwords: PrivateFile { PrivateFile(configuration.appendingPathComponent("credentials.json")) }
     /// The file of the tokens of kept sessions.
     var tokens: URL { sessions.appendingPathComponent("sessions.json") }
+    /// The file of what was typed in the shell.
+    var history: PrivateFile { PrivateFile(state.appendingPathComponent("history.ndjson")) }
 }
 
 extension URL {

@@ -38,6 +38,10 @@ struct CommandVariable {
                 + "~/.local/state."
         ),
         CommandVariable(
+            names: "~/.local/state/fmdata/history.ndjson",
+            meaning: "What was typed in fmdata shell, but for commands that write; only its owner can read it."
+        ),
+        CommandVariable(
             names: "~/.cache/fmdata/names.json",
             meaning: "The names of layouts and fields that commands have seen, for completion."
         ),

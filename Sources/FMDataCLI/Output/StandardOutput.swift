@@ -33,7 +33,7 @@ final class StandardOutput {
         guard !waiting.isEmpty else { return }
         defer { waiting.removeAll(keepingCapacity: true) }
         if let captured = CommandStreams.captured { return captured.take(waiting) }
-        let pager = isPaged ? Pager.shared.input() : nil
+        let pager = isPaged && !Pager.isLeftOut ? Pager.shared.input() : nil
         if pager == nil, isatty(STDOUT_FILENO) != 0 { ProgressLine.shared.hide() }
         try write(to: pager ?? STDOUT_FILENO, isPager: pager != nil)
     }

@@ -6,6 +6,8 @@ import Foundation
 /// standard error wait until it has ended, and no progress is shown.
 final class Pager: Sendable {
     static let shared = Pager()
+    /// Whether output goes past the pager, as that of a command that the shell repeats.
+    @TaskLocal static var isLeftOut = false
 
     private struct State: Sendable {
         var program: ChildProgram?
@@ -80,9 +82,9 @@ final class Pager: Sendable {
         endInput()
         guard let program = state.value.program else { return true }
         // Ctrl-C goes to all programs at the terminal, and is the pager's now.
-        signal(SIGINT, SIG_IGN)
+        let effect = signal(SIGINT, SIG_IGN)
         let status = await program.end()
-        signal(SIGINT, SIG_DFL)
+        signal(SIGINT, effect)
         ProgressLine.shared.resume()
         let lines = state.change { state in
             defer { state = State() }

@@ -54,6 +54,7 @@ actor RowReader {
         self.form = form
         name = path == "-" ? "standard input" : path
         guard path != "-" else {
+            try StandardInput.checkItIsFree()
             descriptor = STDIN_FILENO
             size = nil
             return
