@@ -9,10 +9,13 @@ struct ManualCommand: ParsableCommand {
         shouldDisplay: false
     )
 
+    @Flag(help: "Print it as an article of DocC, as it is in the documentation of FMData.")
+    var docc = false
+
     func run() throws {
-        let page = ManualPage(try CommandHelp(of: FMDataCommand.self), version: FMDataCommand.version)
+        let help = try CommandHelp(of: FMDataCommand.self)
         let output = StandardOutput()
-        try output.write(page.text)
+        try output.write(docc ? ReferencePage(help).text : ManualPage(help, version: FMDataCommand.version).text)
         try output.flush()
     }
 }

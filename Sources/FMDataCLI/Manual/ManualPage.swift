@@ -22,11 +22,10 @@ struct ManualPage {
         page.macro("SH", "DESCRIPTION")
         page.paragraphs("Data goes to standard output, everything else to standard error.")
         page.macro("SH", "COMMANDS")
-        let commands = root.shownCommands.flatMap { Self.leaves(of: $0, path: [name]) }
-        let shared = Self.sharedSections(of: commands.map(\.help))
-        for command in commands { describe(command, shared, &page) }
+        let content = ManualContent(root)
+        for command in content.commands { describe(command, &page) }
         page.macro("SH", "OPTIONS OF SEVERAL COMMANDS")
-        for (title, arguments) in shared {
+        for (title, arguments) in content.sharedSections {
             page.macro("SS", title)
             for argument in arguments { page.describe(argument) }
         }
@@ -39,63 +38,18 @@ struct ManualPage {
         return page.text
     }
 
-    private typealias Command = (path: [String], help: CommandHelp)
-
-    /// The commands that do something: those without subcommands.
-    private static func leaves(of help: CommandHelp, path: [String]) -> [Command] {
-        let path = path + [help.commandName]
-        let subcommands = help.shownCommands
-        return subcommands.isEmpty ? [(path, help)] : subcommands.flatMap { leaves(of: $0, path: path) }
-    }
-
-    private typealias Section = (title: String, arguments: [CommandHelp.Argument])
-
-    /// The titled sections of arguments that several commands have, each described once.
-    private static func sharedSections(of commands: [CommandHelp]) -> [Section] {
-        var sections: [(section: Section, count: Int)] = []
-        for command in commands {
-            for section in Self.sections(of: command) {
-                if let index = sections.firstIndex(where: { $0.section.title == section.title }) {
-                    sections[index].count += 1
-                    let known = sections[index].section.arguments
-                    sections[index].section.arguments += section.arguments.filter { !known.contains($0) }
-                } else {
-                    sections.append((section, 1))
-                }
-            }
-        }
-        return sections.filter { $0.count > 1 }.map(\.section)
-    }
-
-    private static func sections(of command: CommandHelp) -> [Section] {
-        var sections: [Section] = []
-        for argument in command.shownArguments {
-            guard let title = argument.sectionTitle else { continue }
-            if let index = sections.firstIndex(where: { $0.title == title }) {
-                sections[index].arguments.append(argument)
-            } else {
-                sections.append((title, [argument]))
-            }
-        }
-        return sections
-    }
-
-    private func describe(_ command: Command, _ shared: [Section], _ page: inout ManualText) {
-        let titles = Self.sections(of: command.help).map(\.title).filter { title in
-            shared.contains { $0.title == title }
-        }
-        let own = command.help.shownArguments.filter { !titles.contains($0.sectionTitle ?? "") }
-        let words = own.filter { $0.kind == .positional }.map { argument in
+    private func describe(_ command: ManualContent.Command, _ page: inout ManualText) {
+        let words = command.positional.map { argument in
             let word = ManualText.italic(argument.valueName ?? "") + (argument.isRepeating ? " ..." : "")
             return argument.isOptional ? "[\(word)]" : word
         }
-        page.macro("SS", command.path.joined(separator: " "))
-        page.line(
-            ([ManualText.bold(command.path.joined(separator: " "))] + words + ["[options]"]).joined(separator: " ")
-        )
-        page.paragraphs([command.help.abstract, command.help.discussion].compactMap(\.self).joined(separator: "\n\n"))
-        for argument in own { page.describe(argument) }
-        if !titles.isEmpty { page.paragraphs("It also has the options of: \(titles.joined(separator: ", ")).") }
+        page.macro("SS", command.name)
+        page.line(([ManualText.bold(command.name)] + words + ["[options]"]).joined(separator: " "))
+        page.paragraphs(command.description)
+        for argument in command.own { page.describe(argument) }
+        if !command.sections.isEmpty {
+            page.paragraphs("It also has the options of: \(command.sections.joined(separator: ", ")).")
+        }
     }
 }
 

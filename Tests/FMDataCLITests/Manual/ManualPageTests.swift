@@ -31,6 +31,26 @@ import Testing
         for status in ExitStatus.allCases { #expect(page.output.contains("\n\\fB\(status.rawValue)\\fR\n")) }
     }
 
+    /// The help of a command has changed, if not: `fmdata manual --docc` prints the article anew.
+    @Test func theArticleIsThatOfTheCommands() async throws {
+        let printed = try await FinishedProgram.run(["manual", "--docc"])
+        let path = "Sources/FMData/Documentation.docc/CommandReference.md"
+        let article = try String(contentsOf: Committed.root.appendingPathComponent(path), encoding: .utf8)
+        #expect(article == printed.output, "fmdata manual --docc > \(path)")
+    }
+
+    /// Each command, option and argument says what it is.
+    @Test func nothingIsLeftUnexplained() throws {
+        func check(_ command: CommandHelp, _ path: String) {
+            #expect(command.abstract?.isEmpty == false, "\(path)")
+            for argument in command.shownArguments {
+                #expect(argument.abstract?.isEmpty == false, "\(path) \(argument.valueName ?? "")")
+            }
+            for command in command.shownCommands { check(command, "\(path) \(command.commandName)") }
+        }
+        check(try CommandHelp(of: FMDataCommand.self), "fmdata")
+    }
+
     /// What the help says is text, whatever signs are in it.
     @Test func nothingOfTheHelpIsAMacro() async throws {
         let page = try await FinishedProgram.run(["manual"])
