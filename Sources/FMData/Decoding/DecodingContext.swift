@@ -204,9 +204,12 @@ final class DecodingContext {
         of object: UInt32,
         by type: Key.Type,
         _ mode: Mode
-    ) throws -> KeyedDecodingContainer<Key> {
+    ) throws -> KeyedDecodingContainer<Key> { KeyedDecodingContainer(try values(of: object, by: type, mode)) }
+
+    /// The members of an object by their keys.
+    func values<Key: CodingKey>(of object: UInt32, by type: Key.Type, _ mode: Mode) throws -> KeyedValues<Key> {
         guard isOnTape(object), document[object].kind == .object else { throw mismatch([String: Any].self, object) }
-        return KeyedDecodingContainer(KeyedValues<Key>(self, object, mode.members))
+        return KeyedValues(self, object, mode.members)
     }
 
     // MARK: Values

@@ -115,7 +115,17 @@ extension FieldData: Codable {
     /// Reads all members of an object as fields. FMData's own decoder keeps their order.
     public init(from decoder: any Decoder) throws {
         self.init()
-        let container = try decoder.container(keyedBy: CodingKeys.self)
+        // All keys and each value would be cast on their way through a container of the standard library.
+        if let own = decoder as? ValueDecoder {
+            try read(own.context.values(of: own.node, by: CodingKeys.self, own.mode))
+        } else {
+            try read(decoder.container(keyedBy: CodingKeys.self))
+        }
+    }
+
+    private mutating func read<Container: KeyedDecodingContainerProtocol>(
+        _ container: Container
+    ) throws where Container.Key == CodingKeys {
         let keys = container.allKeys
         reserveCapacity(keys.count)
         for key in keys {
