@@ -57,8 +57,8 @@ extension DataAPI.RecordSource {
     /// - Parameters:
     ///   - mode: how changes by others during the reading are handled; ``DataAPI/Paging`` compares the modes. The
     ///     default is by place, ``DataAPI/Paging/offset``.
-    ///   - pageSize: the records of each page. With `nil`, the default, the size follows the time that pages take.
-    ///     Pages of a given size are not made smaller when they take too long.
+    ///   - pageSize: the records of each page. With `nil`, the default, the size is ``DataAPI/Config/pageSize``, or
+    ///     follows the time that pages take. Pages of a given size are not made smaller when they take too long.
     ///   - isolation: where the values arrive; leave it out.
     ///
     /// Source: Claris Data API guide, "Get a range of records", "Perform a find request".

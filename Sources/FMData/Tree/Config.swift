@@ -44,6 +44,10 @@ extension DataAPI {
         /// How often the live queries of this server may poll, all of them together. The default is once a second, and
         /// up to ten polls at once after a rest.
         public var pollRateLimit = PollRateLimit()
+        /// The number of records on a page, where a call reads page by page and does not say how many. With `nil`, the
+        /// default, the size follows the time and the bytes that pages take, so two runs of a program may ask for other
+        /// pages. Less than 1 counts as 1.
+        public var pageSize: Int?
         /// The number of connections to the server that may be open at once. The default is 16: two databases with all
         /// their sessions. Further sessions and downloads wait for a connection, as long as `timeouts.queue` says.
         public var maximumConnections = 16

@@ -15,7 +15,7 @@ extension DataAPI.FoundSet {
             let found = bound(to: tenure)
             return PagesPublisher<Record>(
                 strategy: mode.strategy,
-                sizes: tenure.pageSizes.memory(of: subject(of: mode), fixed: pageSize),
+                sizes: layout.layout.database.pageSize(of: subject(of: mode), in: tenure, pageSize),
                 isPoll: layout.layout.database.calls.options.pollMeter != nil,
                 fetch: { found.answer(to: $0, mode) },
                 log: { found.layout.layout.logDrift($0) },

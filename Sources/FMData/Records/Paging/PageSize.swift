@@ -79,7 +79,7 @@ final class PageSizes: Sendable {
 
     /// - Parameters:
     ///   - subject: the key of the pages' contents.
-    ///   - fixed: a size that the caller gives; it is neither looked up nor remembered.
+    ///   - fixed: a size that the caller or the configuration gives; it is neither looked up nor remembered.
     func memory(of subject: String, fixed: Int?) -> PageSizeMemory {
         PageSizeMemory(sizes: self, subject: subject, fixed: fixed)
     }
@@ -108,4 +108,13 @@ struct PageSizeMemory: Sendable {
 extension Tenure {
     /// The page sizes of the layouts.
     var pageSizes: PageSizes { attachments.value { PageSizes() } }
+}
+
+extension DataAPI.Database {
+    /// The size of pages: the one that the caller gives, that of the configuration, or the one that has worked before.
+    ///
+    /// - Parameter subject: the key of the pages' contents.
+    func pageSize(of subject: String, in tenure: Tenure, _ given: Int? = nil) -> PageSizeMemory {
+        tenure.pageSizes.memory(of: subject, fixed: given ?? server.config.pageSize.map { max(1, $0) })
+    }
 }

@@ -18,7 +18,8 @@ extension DataAPI.TypedLayout {
     ///   - rows: the property of the portal's rows; it gives the type of a row.
     ///   - recordId: the id of the record that has the portal.
     ///   - name: the portal's object name on the layout, if it has one, else the name of its table occurrence.
-    ///   - pageSize: the rows of each page. With `nil`, the default, the size follows the time that pages take.
+    ///   - pageSize: the rows of each page. With `nil`, the default, the size is ``DataAPI/Config/pageSize``, or follows
+    ///     the time that pages take.
     ///   - progress: is called with the progress of each page when it has arrived, on the thread that received it.
     ///   - isolation: where the values arrive; leave it out.
     ///
@@ -74,7 +75,7 @@ extension DataAPI.TypedLayout {
             let layout = layout.bound(to: tenure)
             return PagesPublisher<Row>(
                 strategy: OffsetPaging(),
-                sizes: tenure.pageSizes.memory(of: "rows \(layout.name)\n\(portal)", fixed: pageSize),
+                sizes: layout.database.pageSize(of: "rows \(layout.name)\n\(portal)", in: tenure, pageSize),
                 fetch: { layout.rows(of: recordId, portal, $0) },
                 log: { layout.logDrift($0) },
                 error: { FMRest.APIError($0, portal, of: layout) }

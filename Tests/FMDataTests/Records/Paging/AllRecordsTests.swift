@@ -500,6 +500,16 @@ import Testing
 
     // MARK: Sizes
 
+    @Test func theConfigurationMayFixTheSizeOfPages() async throws {
+        try await Hosted.run(Self.solution(30), client: { $0.pageSize = 12 }) { database, _ in
+            let notes = database.layout(Note.self)
+            let sizes = try await notes.all().pages.map(\.records.count).outcome().get()
+            expectNoDifference(sizes, [12, 12, 6])
+            let given = try await notes.all(pageSize: 20).pages.map(\.records.count).outcome().get()
+            expectNoDifference(given, [20, 10])
+        }
+    }
+
     @Test func pagesGrowAndTheirSizeIsRememberedForTheLayout() async throws {
         try await Hosted.run(Self.solution(3_000)) { database, _ in
             let notes = database.layout(Note.self)

@@ -21,7 +21,7 @@ extension DataAPI.FoundSet {
             let found = bound(to: tenure)
             return PagesPublisher<AttemptPage<R>.Attempt>(
                 strategy: OffsetPaging(),
-                sizes: tenure.pageSizes.memory(of: subject(of: .offset), fixed: nil),
+                sizes: layout.layout.database.pageSize(of: subject(of: .offset), in: tenure),
                 isPoll: true,
                 fetch: { question in
                     guard case .records(let offset) = question.selection else {

@@ -219,8 +219,9 @@ struct PollQuestions<R: RecordFields>: Sendable {
     /// Makes one call after the other, because a poll uses one session at most. Records that were deleted by then, or
     /// that the account may not see any more, are left out.
     private func changes(_ records: [ChangedRecord], by key: String?) -> Answers {
-        let pageSize = layout.database.tenure.pageSizes.memory(of: found.subject(of: .offset), fixed: nil).size.current
-        return ReadPlan.parts(records, pageSize: pageSize).publisher
+        let database = layout.database
+        let pages = database.pageSize(of: found.subject(of: .offset), in: database.tenure)
+        return ReadPlan.parts(records, pageSize: pages.size.current).publisher
             .setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 1) { part in
                 self.read(part, by: key).map { [Run.AnswerPage($0)] }.eraseToAnyPublisher()
