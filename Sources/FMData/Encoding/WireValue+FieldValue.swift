@@ -40,7 +40,7 @@ extension WireValue {
         }
     }
 
-    init(_ value: FieldValue) {
+    package init(_ value: FieldValue) {
         self =
             switch value {
             case .text(let text): .text(text)

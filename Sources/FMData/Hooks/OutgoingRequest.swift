@@ -69,6 +69,14 @@ extension DataAPI {
             }
         }
 
+        /// The URL of a container's content, which is secret; `nil` for calls.
+        package var contentURL: String? { operation == .downloadContainer ? origin + target : nil }
+
+        /// The names of options whose values must not be written down anywhere.
+        package var confidentialOptions: Set<String> {
+            Set(facts.options.lazy.filter { $0.disclosure == .confidential }.map(\.name))
+        }
+
         /// The number of bytes of the body; 0 if there is none.
         public var bodyLength: Int { http.body.length ?? 0 }
 
@@ -127,13 +135,14 @@ struct RequestFacts: Sendable {
     /// The path; `nil` for the content of a container, whose path is secret.
     var path: DataAPIPath?
     var layout: String?
+    var options: [WireOption] = []
     let context: RequestContext
 }
 
 extension DataAPIRequest {
     /// What a middleware is told of the request.
     var facts: RequestFacts {
-        RequestFacts(operation: operation, path: path, layout: layout, context: context)
+        RequestFacts(operation: operation, path: path, layout: layout, options: options, context: context)
     }
 }
 
