@@ -50,7 +50,11 @@ public struct DataAPITracing: Sendable {
             let name = call.layout.map { operation + " " + $0 } ?? operation
             let span = used.startAnySpan(name, context: context, ofKind: .client)
             // A span that the tracer drops takes no attributes, but its context may travel on.
-            guard span.isRecording else { return passing(span) }
+            guard span.isRecording else {
+                return DataAPI.CallObservation(middleware: injectsContext ? injecting(span.context) : nil) { _ in
+                    span.end()
+                }
+            }
             span.attributes["db.system.name"] = "filemaker"
             span.attributes["db.operation.name"] = operation
             call.database.map { span.attributes["db.namespace"] = $0 }
@@ -66,13 +70,12 @@ public struct DataAPITracing: Sendable {
         }
     }
 
-    /// The observation of a call whose span is not recorded.
-    private func passing(_ span: any Span) -> DataAPI.CallObservation {
-        let (tracer, context) = (used, span.context)
-        let injecting = DataAPI.Middleware(changing: { request in
+    /// Has the requests of a call carry the context of its span, which is not recorded.
+    private func injecting(_ context: ServiceContext) -> DataAPI.Middleware {
+        let tracer = used
+        return DataAPI.Middleware(changing: { request in
             tracer.inject(context, into: &request, using: HeaderInjector())
         })
-        return DataAPI.CallObservation(middleware: injectsContext ? injecting : nil) { _ in span.end() }
     }
 
     /// Spans of requests that belong to no call.
@@ -104,10 +107,12 @@ private struct AttemptSpans: Sendable {
         _ next: @escaping DataAPI.Middleware.Next
     ) -> AnyPublisher<DataAPI.ResponsePart, FMRest.APIError> {
         let span = tracer.startAnySpan(prefix + request.method, context: parent, ofKind: .client)
-        span.attributes["http.request.method"] = request.method
-        span.attributes["url.template"] = request.pathTemplate
-        if request.attempt > 1 { span.attributes["http.request.resend_count"] = request.attempt - 1 }
-        span.setServer(request.origin)
+        if span.isRecording {
+            span.attributes["http.request.method"] = request.method
+            span.attributes["url.template"] = request.pathTemplate
+            if request.attempt > 1 { span.attributes["http.request.resend_count"] = request.attempt - 1 }
+            span.setServer(request.origin)
+        }
         var request = request
         if injectsContext { tracer.inject(span.context, into: &request, using: HeaderInjector()) }
         let end = OneEnd(span)

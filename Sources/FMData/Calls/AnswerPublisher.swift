@@ -35,13 +35,15 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         do {
             let http = try server.httpRequest(for: request, token: token)
             if subscription.memory.notes.log != nil { subscription.memory.figures.bytesOut = http.body.length }
-            subscription.memory.notes.meter?.began(http)
+            subscription.memory.notes.observed?.began(http)
             try server.send(
                 http,
+                request.operation,
                 in: request.context,
                 below: request.root(below: server.apiRoot),
-                to: Parts(subscription: subscription)
-            ) { request.facts }
+                to: Parts(subscription: subscription),
+                request.facts
+            )
         } catch {
             // Nothing was sent, which says nothing of the host.
             let error = server.error(error, about: request)
@@ -67,7 +69,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
             if subscription.memory.notes.log != nil { subscription.memory.figures.note(part) }
-            subscription.memory.notes.meter?.received(part)
+            subscription.memory.notes.observed?.received(part)
             do {
                 try subscription.memory.collector.take(part)
             } catch {

@@ -6,10 +6,10 @@ import OpenCombine
 // name it.
 //
 //     DataAPIRequest<Response>       the request
-//       → Database.perform           for all requests to a database
-//       → Server.observing           for observers: the beginning, the end and the figures of a call (CallObserver)
+//       → Database.perform           for all requests to a database: the account
+//       → Database.work              the clock of the call
+//       → Server.observed            for observers: the beginning, the end and the figures of a call (CallObserver)
 //       → Server.knowingFormats      reads the server's formats first, if the configuration asks for it (ServerFormats)
-//       → Database.work              the account, and the clock of the call
 //       → Database.sharing           for reads: an equal read's answer, from the cache or under way (SharedReads)
 //       → Database.telling           for writes: ends both, and tells the database's observers what was written
 //       → Database.answer            from here on, errors name the request
@@ -49,49 +49,43 @@ extension DataAPI.Database {
         publishesOneValue: Bool = false,
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        let observed = server.observing(calls, makeRequest, publishesOneValue: publishesOneValue) {
-            calls,
-            makeRequest in
-            DataAPI.Database(self, calls: calls)
-                .perform(makeRequest, publishesOneValue: publishesOneValue, exchange: exchange)
-        }
-        if let observed { return observed }
-        let call = TenuredPublisher<Value>(tenure: { self.tenure }) { tenure in
+        TenuredPublisher<Value>(tenure: { self.tenure }) { tenure in
             do {
-                return self.work(on: try makeRequest(), in: tenure, publishesOneValue, exchange)
+                return try self.work(makeRequest, in: tenure, publishesOneValue, exchange)
             } catch {
                 // The error was thrown by a type or an encoder of the program.
                 return .init(publisher: .failing(FMRest.APIError(wrapping: error, otherwise: .encoding)))
             }
         }
-        return server.knowingFormats(call.eraseToAnyPublisher(), for: Response.self, calls)
+        .eraseToAnyPublisher()
     }
 
-    /// The work of one request, as one account.
+    /// The work of one call, as one account.
     private func work<Response, Value>(
-        on request: DataAPIRequest<Response>,
+        _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
         in tenure: Tenure,
         _ publishesOneValue: Bool,
         _ exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
-    ) -> TenuredPublisher<Value>.Work {
-        let call = calls.ofOneCall(in: tenure)
+    ) throws -> TenuredPublisher<Value>.Work {
+        let request = try makeRequest()
+        let observed = server.observed(request, calls, publishesOneValue: publishesOneValue)
+        let call = calls.ofOneCall(in: tenure, observed)
         // Counted for writes, whose outcome may be in doubt, for middleware and for the log.
-        let isCounted = !request.isSafeToRepeat || server.hasHooks(call) || call.options.areLogged
-        let attempts = isCounted ? AttemptCount() : nil
-        func answer() -> AnyPublisher<Value, FMRest.APIError> {
-            self.answer(to: request, call, attempts) { token in
-                self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
+        let attempts = request.isSafeToRepeat ? server.attemptCount(of: request, call) : AttemptCount()
+        func publisher(_ request: DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError> {
+            func answer() -> AnyPublisher<Value, FMRest.APIError> {
+                self.answer(to: request, call, attempts) { token in
+                    self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
+                }
             }
+            if !request.isSafeToRepeat { return telling(answer(), of: request) }
+            return publishesOneValue ? sharing(answer(), of: request, in: tenure) : answer()
         }
         let publisher =
-            if !request.isSafeToRepeat {
-                telling(answer(), of: request)
-            } else if publishesOneValue {
-                sharing(answer(), of: request, in: tenure)
-            } else {
-                answer()
-            }
-        return .init(publisher: publisher) {
+            server.lacksFormats(for: Response.self)
+            // The request is written anew, with the formats of the server.
+            ? server.knowingFormats(deferred(makeRequest, publisher), for: Response.self, call) : publisher(request)
+        return .init(publisher: publisher, watch: observed) {
             let isInDoubt = !request.isSafeToRepeat && attempts?.value != 0
             return self.naming(request, in: .credentialsReplaced(outcomeIsUnknown: isInDoubt), call)
         }
@@ -294,21 +288,25 @@ extension DataAPI.Server {
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
     ) -> AnyPublisher<Response, FMRest.APIError> {
-        let observed = observing(calls, makeRequest, publishesOneValue: true) { calls, makeRequest in
-            DataAPI.Server(self, calls: calls).perform(makeRequest)
-        }
-        return observed
-            ?? deferred(makeRequest) { request in
-                var call = self.calls.ofOneCall
+        WatchedPublisher {
+            do {
+                let request = try makeRequest()
+                let observed = self.observed(request, self.calls, publishesOneValue: true)
+                var call = self.calls.ofOneCall(observed)
                 // Sessions are shared, so what ends them is no work of one caller.
                 if request.path.sessionCall == nil { call.options.noteCaller() }
-                let attempts = self.hasHooks(call) || call.options.areLogged ? AttemptCount() : nil
-                return self.retrying(request, in: call) {
+                let attempts = self.attemptCount(of: request, call)
+                let publisher = self.retrying(request, in: call) {
                     var next = call.next(at: self.time.now())
                     next.attempt = attempts?.next() ?? 1
                     return self.exchange(request.within(next))
                 }
+                return (publisher, observed)
+            } catch {
+                return (.failing(FMRest.APIError(wrapping: error, otherwise: .encoding)), nil)
             }
+        }
+        .eraseToAnyPublisher()
     }
 
     /// One attempt: the answer is read while it arrives.
@@ -331,9 +329,9 @@ extension DataAPI.Server {
     ) -> AnyPublisher<HTTPResponsePart, FMRest.APIError> {
         do {
             let http = try httpRequest(for: request, token: token)
-            request.context.meter?.began(http)
+            request.context.observed?.began(http)
             let root = request.root(below: apiRoot)
-            switch try way(of: http, in: request.context, below: root, { request.facts }) {
+            switch try way(of: http, request.operation, in: request.context, below: root, request.facts) {
             case .client(let http):
                 return client.parts(http).mapError { error in self.error(error, about: request) }.eraseToAnyPublisher()
             case .chain(let chain, let hooked):

@@ -89,7 +89,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         }
 
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
-            notes?.meter?.received(part)
+            notes?.observed?.received(part)
             lock.withLock {
                 isPartAskedFor = false
                 parts.append(part)

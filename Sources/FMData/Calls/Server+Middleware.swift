@@ -5,22 +5,40 @@ import OpenCombine
 extension DataAPI.Server {
     /// Sends one attempt of a request, through middleware if there is any, and has the receiver get its response.
     ///
-    /// - Parameter facts: what a middleware is told of the request; called only if there is one.
+    /// - Parameters:
+    ///   - operation: what the request asks for; called only if there is middleware.
+    ///   - facts: what a middleware is told of the request; called only if one sees it.
     func send<Receiver: ResponseReceiver>(
         _ http: HTTPRequest,
+        _ operation: @autoclosure () -> DataAPI.Operation,
         in context: RequestContext,
         below root: String,
         to receiver: Receiver,
-        _ facts: () -> RequestFacts
+        _ facts: (DataAPI.Operation) -> RequestFacts
     ) throws(FMRest.APIError) {
-        switch try way(of: http, in: context, below: root, facts) {
+        switch try way(of: http, operation(), in: context, below: root, facts) {
         case .client(let http): client.parts(http).subscribe(receiver)
         case .chain(let chain, let request): chain.parts(request).subscribe(HookedResponse(receiver))
         }
     }
 
-    /// Whether a call's requests go through middleware.
-    func hasHooks(_ call: CallContext) -> Bool { !config.middleware.isEmpty || !call.middleware.isEmpty }
+    /// Counts the attempts of a call for middleware and for the log; `nil` if neither asks for their number.
+    func attemptCount<Response>(of request: DataAPIRequest<Response>, _ call: CallContext) -> AttemptCount? {
+        let isSeen = concerned(config.middleware, call.middleware) { request.operation } != nil
+        return isSeen || call.options.areLogged ? AttemptCount() : nil
+    }
+
+    /// The operation of a request if any of these steps are for it.
+    private func concerned(
+        _ steps: [DataAPI.Middleware],
+        _ more: [DataAPI.Middleware],
+        _ operation: () -> DataAPI.Operation
+    ) -> DataAPI.Operation? {
+        guard !steps.isEmpty || !more.isEmpty else { return nil }
+        let operation = operation()
+        let isConcerned = steps.contains { $0.concerns(operation) } || more.contains { $0.concerns(operation) }
+        return isConcerned ? operation : nil
+    }
 
     /// The way of one attempt to the host.
     enum Way {
@@ -31,19 +49,21 @@ extension DataAPI.Server {
 
     /// The way of a request. The first steps that only change requests have changed it already.
     ///
-    /// - Parameter facts: what a middleware is told of the request; called only if there is one.
+    /// - Parameters:
+    ///   - operation: what the request asks for; called only if there is middleware.
+    ///   - facts: what a middleware is told of the request; called only if one sees it.
     func way(
         of http: HTTPRequest,
+        _ operation: @autoclosure () -> DataAPI.Operation,
         in context: RequestContext,
         below root: String,
-        _ facts: () -> RequestFacts
+        _ facts: (DataAPI.Operation) -> RequestFacts
     ) throws(FMRest.APIError) -> Way {
-        if config.middleware.isEmpty, context.middleware.isEmpty, config.transport == nil { return .client(http) }
-        let facts = facts()
-        let operation = facts.operation
+        let concerned = concerned(config.middleware, context.middleware, operation)
+        if concerned == nil, config.transport == nil { return .client(http) }
+        let operation = concerned ?? operation()
         var steps = [config.middleware, context.middleware].joined().filter { $0.concerns(operation) }[...]
-        if steps.isEmpty, config.transport == nil { return .client(http) }
-        var request = DataAPI.OutgoingRequest(facts, as: http, below: root)
+        var request = DataAPI.OutgoingRequest(facts(operation), as: http, below: root)
         while case .change(let change)? = steps.first?.step {
             do { try change(&request) } catch { throw FMRest.APIError(wrapping: error, otherwise: .invalidRequest) }
             steps.removeFirst()

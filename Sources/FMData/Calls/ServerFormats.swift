@@ -98,9 +98,7 @@ extension DataAPI.Server {
         for response: Response.Type,
         _ options: CallContext
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        guard config.dateFormats.followsServer,
-            let response = response as? any DataAPIResponse.Type, response.isAboutRecords
-        else { return call }
+        guard lacksFormats(for: response) else { return call }
         return OnDemandPublisher {
             if self.formats.known != nil { return call }
             return self.retrying(in: options.ofOneCall) { self.formats.publisher(of: self) }
@@ -108,6 +106,12 @@ extension DataAPI.Server {
                 .eraseToAnyPublisher()
         }
         .eraseToAnyPublisher()
+    }
+
+    /// Whether a call reads or writes dates whose formats have to be asked for.
+    func lacksFormats<Response>(for response: Response.Type) -> Bool {
+        guard config.dateFormats.followsServer, formats.known == nil else { return false }
+        return (response as? any DataAPIResponse.Type)?.isAboutRecords ?? false
     }
 
     /// The reader of answers: with the server's own formats, once they are known and the configuration follows them.

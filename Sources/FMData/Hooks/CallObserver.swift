@@ -90,17 +90,38 @@ extension DataAPI {
     }
 }
 
-/// What is counted of one call for its observers.
-final class CallMeter: Sendable {
-    struct Counts {
+/// One call and those who observe it. It counts until the call has ended.
+final class ObservedCall: Sendable {
+    private struct Counts {
         var attempts = 0
         var rows = 0
         var bytesSent = 0
         var bytesReceived = 0
-        fileprivate var isOver = false
+        var isOver = false
     }
 
+    /// The steps of the observers for the attempts of the call.
+    let middleware: [DataAPI.Middleware]
+    private let observations: [DataAPI.CallObservation]
+    private let publishesOneValue: Bool
+    private let now: @Sendable () -> NIODeadline
+    private let begun: NIODeadline
     private let counts = NIOLockedValueBox(Counts())
+
+    /// `nil` if no observer is interested in the call.
+    init?(
+        _ call: DataAPI.CallDescription,
+        _ observers: [DataAPI.CallObserver],
+        publishesOneValue: Bool,
+        now: @escaping @Sendable () -> NIODeadline
+    ) {
+        observations = observers.compactMap { $0.begin(call) }
+        guard !observations.isEmpty else { return nil }
+        middleware = observations.compactMap(\.middleware)
+        self.publishesOneValue = publishesOneValue
+        self.now = now
+        begun = now()
+    }
 
     /// An attempt begins.
     func began(_ request: HTTPRequest) {
@@ -115,54 +136,28 @@ final class CallMeter: Sendable {
         counts.withLockedValue { $0.bytesReceived += bytes.readableBytes }
     }
 
-    fileprivate func published(rows: Int) { counts.withLockedValue { $0.rows += rows } }
-
-    /// The call has ended. Returns what was counted; `nil` if it had ended before.
-    fileprivate func ended() -> Counts? {
-        counts.withLockedValue { counts in
-            defer { counts.isOver = true }
-            return counts.isOver ? nil : counts
+    /// A single value is the end of its call.
+    func published<Value>(_ value: Value) {
+        let rows = (value as? any RowCounting)?.rowCount ?? 0
+        if publishesOneValue {
+            end(rows: rows)
+        } else if rows > 0 {
+            counts.withLockedValue { $0.rows += rows }
         }
     }
-}
 
-/// How one call is observed.
-struct CallObserving: Sendable {
-    /// The steps of the observers, behind all others.
-    var middleware: [DataAPI.Middleware] = []
-    /// `nil` if no observer is interested in the call.
-    var meter: CallMeter?
-}
+    func ended(_ failure: FMRest.APIError?) { end(failure) }
 
-/// One call and those who observe it.
-final class ObservedCall: Sendable {
-    private let observations: [DataAPI.CallObservation]
-    private let meter = CallMeter()
-    private let now: @Sendable () -> NIODeadline
-    private let begun: NIODeadline
+    func cancelled() { end(isCancelled: true) }
 
-    /// `nil` if no observer is interested in the call.
-    init?(
-        _ call: DataAPI.CallDescription,
-        _ observers: [DataAPI.CallObserver],
-        now: @escaping @Sendable () -> NIODeadline
-    ) {
-        observations = observers.compactMap { $0.begin(call) }
-        guard !observations.isEmpty else { return nil }
-        self.now = now
-        begun = now()
-    }
-
-    var observation: CallObserving {
-        CallObserving(middleware: observations.compactMap(\.middleware), meter: meter)
-    }
-
-    func published(_ value: Any) {
-        if let rows = (value as? any RowCounting)?.rowCount, rows > 0 { meter.published(rows: rows) }
-    }
-
-    func ended(_ failure: FMRest.APIError? = nil, isCancelled: Bool = false) {
-        guard let counts = meter.ended() else { return }
+    private func end(_ failure: FMRest.APIError? = nil, isCancelled: Bool = false, rows: Int = 0) {
+        let counts: Counts? = counts.withLockedValue { counts in
+            guard !counts.isOver else { return nil }
+            counts.isOver = true
+            counts.rows += rows
+            return counts
+        }
+        guard let counts else { return }
         let end = DataAPI.CallEnd(
             failure: failure,
             isCancelled: isCancelled,

@@ -141,7 +141,7 @@ struct RequestFacts: Sendable {
 
 extension DataAPIRequest {
     /// What a middleware is told of the request.
-    var facts: RequestFacts {
+    func facts(_ operation: DataAPI.Operation) -> RequestFacts {
         RequestFacts(operation: operation, path: path, layout: layout, options: options, context: context)
     }
 }

@@ -180,8 +180,11 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
 
     /// Ends the subscription from outside and cancels what is under way; no more values are passed on. The subscriber
     /// is completed at once or, if a thread is just delivering a value to it, by that thread.
-    func interrupt(with completion: Subscribers.Completion<Source.Failure>) {
+    ///
+    /// - Parameter first: called before the subscriber is completed, unless the subscription had ended before.
+    func interrupt(with completion: Subscribers.Completion<Source.Failure>, _ first: () -> Void = {}) {
         guard let downstream = end(cancelling: true) else { return }
+        first()
         let isFree = lock.withLock {
             if deliveries > 0 { interruption = (downstream, completion) }
             return deliveries == 0

@@ -13,8 +13,8 @@ struct RequestContext: Sendable {
     var attempt = 1
     /// Whether a live query makes the call to detect changes.
     var isPoll = false
-    /// Counts for the observers of the call; `nil` if it has none.
-    var meter: CallMeter?
+    /// The call, which counts for its observers; `nil` if it has none.
+    var observed: ObservedCall?
     /// Called with the first record of the answer.
     var inspection: RecordInspection?
     /// Called on the connection's event loop when the request is about to be written, and again when that write is

@@ -10,8 +10,8 @@ struct CallContext: Sendable {
     /// The clock of the one call that this context is for; `nil` before the call begins, and for a call without a total
     /// limit.
     private(set) var clock: CallClock?
-    /// How the call is observed; `nil` for a call that is not observed, or not yet.
-    private(set) var observation: CallObserving?
+    /// The one call that this context is for, if it is observed.
+    private(set) var observed: ObservedCall?
 
     init(_ configured: DataAPI.Timeouts, logger: Logger? = nil) {
         self.configured = configured
@@ -33,32 +33,32 @@ struct CallContext: Sendable {
         return context
     }
 
+    /// The same for a call that may be observed.
+    func ofOneCall(_ observed: ObservedCall?) -> CallContext {
+        var context = ofOneCall
+        context.observed = observed
+        return context
+    }
+
     /// The context of one call whose steps all run in this tenure and never read a cached answer: the steps decide on
     /// each other's answers, so these must be what the host has. Their lines in the log have the metadata of the code
     /// that begins the call.
-    func ofOneCall(in tenure: Tenure) -> CallContext {
-        var context = ofOneCall
+    func ofOneCall(in tenure: Tenure, _ observed: ObservedCall? = nil) -> CallContext {
+        var context = ofOneCall(observed)
         context.options.noteCaller()
         context.options.tenure = tenure
         context.options.cacheTime = nil
         return context
     }
 
-    /// The same call, observed in this way and in no other.
-    func observed(as observation: CallObserving) -> CallContext {
-        var context = self
-        context.observation = observation
-        return context
-    }
-
     /// The steps that the call's attempts go through, behind those of the server.
-    var middleware: [DataAPI.Middleware] { options.middleware + (observation?.middleware ?? []) }
+    var middleware: [DataAPI.Middleware] { options.middleware + (observed?.middleware ?? []) }
 
     /// The context of the calls that follow: each gets a clock of its own, and is observed by itself.
     var ofOtherCalls: CallContext {
         var context = self
         context.clock = nil
-        context.observation = nil
+        context.observed = nil
         return context
     }
 
@@ -73,7 +73,7 @@ struct CallContext: Sendable {
             tag: options.tag,
             middleware: middleware,
             isPoll: options.pollMeter != nil,
-            meter: observation?.meter
+            observed: observed
         )
     }
 

@@ -157,6 +157,22 @@ import Testing
         }
     }
 
+    @Test func aCallWhoseAccountIsReplacedFails() async throws {
+        let notes = Notes()
+        try await run(notes) { world in
+            world.sandbox.inject(.holdAnswer, on: .getRecords)
+            let reader = TrackingSubscriber<Records, FMRest.APIError>()
+            world.countries.getRecords(isolation: nil).returnAs(FieldData.self).subscribe(reader)
+            await world.sandbox.untilAnswersHeld()
+            world.database.replaceCredentials(
+                Credentials(user: Solution.Sample.guestUser, password: Solution.Sample.guestPassword)
+            )
+            await reader.completion()
+            world.sandbox.releaseAnswers()
+        }
+        expectNoDifference(notes.lines, ["getRecords 0 rows, 1 attempts, credentialsReplaced"])
+    }
+
     @Test func aCallThatNobodyAsksForAValueDoesNotBegin() async throws {
         let notes = Notes()
         try await run(notes) { world in

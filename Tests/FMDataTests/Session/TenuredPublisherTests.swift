@@ -78,6 +78,68 @@ import Testing
         expectNoDifference(values.history.count, 1)
     }
 
+    // MARK: What is told of a call
+
+    /// Notes what it is told, also what comes after the end.
+    private final class Watch: PublisherWatch {
+        private let notes = Locked<[String]>([])
+
+        var lines: [String] { notes.value }
+
+        func published<Value>(_ value: Value) { notes.change { $0.append("\(value)") } }
+        func ended(_ failure: FMRest.APIError?) { notes.change { $0.append(failure.map { "\($0.code)" } ?? "end") } }
+        func cancelled() { notes.change { $0.append("cancelled") } }
+    }
+
+    private func watched(_ exchange: StubExchange<Int>, _ watch: Watch) -> TenuredPublisher<Int> {
+        TenuredPublisher(tenure: { tenure }) { _ in .init(publisher: exchange.eraseToAnyPublisher(), watch: watch) }
+    }
+
+    @Test func valuesAndTheEndAreToldBeforeTheyArrive() {
+        let (exchange, watch, told) = (StubExchange<Int>(), Watch(), Locked<[Int]>([]))
+        let subscription = watched(exchange, watch).sink(
+            receiveCompletion: { _ in told.change { $0.append(watch.lines.count) } },
+            receiveValue: { _ in told.change { $0.append(watch.lines.count) } }
+        )
+        exchange.send(1)
+        exchange.succeed(2)
+        subscription.cancel()
+        expectNoDifference(watch.lines, ["1", "2", "end"])
+        expectNoDifference(told.value, [1, 2, 3])
+    }
+
+    @Test func aCancelIsTold() {
+        let (exchange, watch, values) = (StubExchange<Int>(), Watch(), Values())
+        watched(exchange, watch).subscribe(values)
+        exchange.send(1)
+        values.cancel()
+        end()
+        expectNoDifference(watch.lines, ["1", "cancelled"])
+    }
+
+    @Test func theEndOfTheTenureIsToldAsAFailure() {
+        let (exchange, watch, values) = (StubExchange<Int>(), Watch(), Values())
+        watched(exchange, watch).subscribe(values)
+        end()
+        values.cancel()
+        expectNoDifference(watch.lines, ["credentialsReplaced"])
+        let late = Watch()
+        watched(StubExchange<Int>(), late).subscribe(Values())
+        expectNoDifference(late.lines, ["credentialsReplaced"])
+    }
+
+    @Test func whoCancelsWhileTheWorkIsMadeIsTold() {
+        let (exchange, watch, values) = (StubExchange<Int>(), Watch(), Values())
+        TenuredPublisher<Int>(tenure: { tenure }) { _ in
+            values.cancel()
+            return .init(publisher: exchange.eraseToAnyPublisher(), watch: watch)
+        }
+        .subscribe(values)
+        expectNoDifference(watch.lines, ["cancelled"])
+        expectNoDifference(exchange.demand, [])
+        expectNoDifference(tenure.end().count, 0)
+    }
+
     @Test func whatComesTooLateDoesNotBegin() {
         let exchange = StubExchange<Int>()
         end()

@@ -31,8 +31,8 @@ struct ContainerRequest: Sendable {
     /// Sends the request, through middleware if there is any. Its path is a field's value and stays hidden.
     func send(_ http: HTTPRequest, to receiver: HeldResponse) throws(FMRest.APIError) {
         let context = context()
-        try server.send(http, in: context, below: "", to: receiver) {
-            RequestFacts(operation: .downloadContainer, context: context)
+        try server.send(http, .downloadContainer, in: context, below: "", to: receiver) { operation in
+            RequestFacts(operation: operation, context: context)
         }
     }
 

@@ -18,8 +18,8 @@ extension DataAPI.TypedLayout {
     ///   - rows: the property of the portal's rows; it gives the type of a row.
     ///   - recordId: the id of the record that has the portal.
     ///   - name: the portal's object name on the layout, if it has one, else the name of its table occurrence.
-    ///   - pageSize: the rows of each page. With `nil`, the default, the size is ``DataAPI/Config/pageSize``, or follows
-    ///     the time that pages take.
+    ///   - pageSize: the rows of each page. With `nil`, the default, the size is ``DataAPI/Config/pageSize``, or
+    ///     follows the time that pages take.
     ///   - progress: is called with the progress of each page when it has arrived, on the thread that received it.
     ///   - isolation: where the values arrive; leave it out.
     ///

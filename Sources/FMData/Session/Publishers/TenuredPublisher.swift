@@ -8,6 +8,7 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
     /// The work, and the error that it fails with when its tenure ends.
     struct Work {
         let publisher: AnyPublisher<Output, FMRest.APIError>
+        var watch: (any PublisherWatch)?
         var error: () -> FMRest.APIError = { .credentialsReplaced() }
     }
 
@@ -17,6 +18,8 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
     struct Memory {
         var place: (tenure: Tenure, number: Int)?
         var error: () -> FMRest.APIError = { .credentialsReplaced() }
+        /// Set before values arrive.
+        var watch: (any PublisherWatch)?
     }
 
     var memory: Memory { Memory() }
@@ -25,22 +28,41 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
         let tenure = tenure()
         let work = makeWork(tenure)
         // Set before the tenure knows the call.
-        subscription.withLock { _, memory in memory.error = work.error }
-        guard let number = tenure.enter(subscription) else { return subscription.finish(.failure(work.error())) }
+        subscription.withLock { _, memory in (memory.error, memory.watch) = (work.error, work.watch) }
+        // It may have been cancelled when there was no `watch` yet.
+        guard subscription.isRunning else {
+            work.watch?.cancelled()
+            return
+        }
+        guard let number = tenure.enter(subscription) else {
+            let error = work.error()
+            work.watch?.ended(error)
+            return subscription.finish(.failure(error))
+        }
         subscription.withLock { _, memory in memory.place = (tenure, number) }
         // The call may have been cancelled or interrupted before it had a `place`.
         guard subscription.isRunning else { return leave(subscription) }
         work.publisher.subscribe(subscription)
     }
 
-    func cancelled(_ subscription: ColdSubscription<Self>) { leave(subscription) }
+    static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {
+        subscription.memory.watch?.published(value)
+    }
 
     func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
         leave(subscription)
+        subscription.memory.watch?.ended(completion)
         subscription.finish(completion)
     }
 
-    static func interruption(_ memory: Memory) -> () -> FMRest.APIError { memory.error }
+    func cancelled(_ subscription: ColdSubscription<Self>) {
+        leave(subscription)
+        subscription.withLock { $1.watch }?.cancelled()
+    }
+
+    static func interruption(_ memory: Memory) -> Interruption {
+        Interruption(error: memory.error, watch: memory.watch)
+    }
 
     private func leave(_ subscription: ColdSubscription<Self>) {
         guard let place = subscription.withLock({ $1.place.take() }) else { return }
@@ -49,15 +71,22 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
 }
 
 /// A publisher that fails when its tenure ends.
-protocol InterruptedPublisher: RelayPublisher {
+protocol InterruptedPublisher: RelayPublisher where Failure == FMRest.APIError {
+    static func interruption(_ memory: Memory) -> Interruption
+}
+
+/// How the end of a tenure ends a call.
+struct Interruption {
     /// Makes the failure.
-    static func interruption(_ memory: Memory) -> () -> Failure
+    let error: () -> FMRest.APIError
+    let watch: (any PublisherWatch)?
 }
 
 extension ColdSubscription: TenuredCall where Source: InterruptedPublisher {
     func tenureEnded() {
-        let failure = withLock { _, memory in Source.interruption(memory) }
-        interrupt(with: .failure(failure()))
+        let interruption = withLock { _, memory in Source.interruption(memory) }
+        let error = interruption.error()
+        interrupt(with: .failure(error)) { interruption.watch?.ended(error) }
     }
 }
 

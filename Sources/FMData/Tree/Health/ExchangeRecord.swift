@@ -86,7 +86,7 @@ struct ExchangeNotes: Sendable {
     /// `nil` if nothing would be logged.
     let log: CallLog?
     /// Counts for the observers of the call; `nil` if it has none.
-    let meter: CallMeter?
+    let observed: ObservedCall?
     let record: ExchangeRecord
     let now: @Sendable () -> NIODeadline
 
@@ -108,7 +108,7 @@ extension DataAPI.Server {
     func notes<Response>(of request: DataAPIRequest<Response>, in session: SessionToken?) -> ExchangeNotes {
         ExchangeNotes(
             log: callLog(of: request, in: session),
-            meter: request.context.meter,
+            observed: request.context.observed,
             record: exchanges,
             now: time.now
         )

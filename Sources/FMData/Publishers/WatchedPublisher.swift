@@ -1,0 +1,54 @@
+import OpenCombine
+
+/// Is told what a publisher publishes and how it ends, each time before the subscriber. What comes after the end does
+/// not count: a subscriber may cancel when it has its value.
+protocol PublisherWatch: AnyObject, Sendable {
+    func published<Value>(_ value: Value)
+    func ended(_ failure: FMRest.APIError?)
+    func cancelled()
+}
+
+extension PublisherWatch {
+    func ended(_ completion: Subscribers.Completion<FMRest.APIError>) {
+        if case .failure(let error) = completion { ended(error) } else { ended(nil) }
+    }
+}
+
+/// A publisher that is made with the first demand, with what watches it.
+struct WatchedPublisher<Output>: RelayPublisher {
+    typealias Failure = FMRest.APIError
+
+    let begin: () -> (publisher: AnyPublisher<Output, FMRest.APIError>, watch: (any PublisherWatch)?)
+
+    struct Memory {
+        /// Set before values arrive.
+        var watch: (any PublisherWatch)?
+    }
+
+    var memory: Memory { Memory() }
+
+    func begin(_ subscription: ColdSubscription<Self>) {
+        let (publisher, watch) = begin()
+        subscription.withLock { _, memory in memory.watch = watch }
+        // It may have been cancelled when there was no `watch` yet.
+        guard subscription.isRunning else {
+            watch?.cancelled()
+            return
+        }
+        publisher.subscribe(subscription)
+    }
+
+    static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {
+        subscription.memory.watch?.published(value)
+    }
+
+    func upstreamEnded(
+        _ completion: Subscribers.Completion<FMRest.APIError>,
+        _ subscription: ColdSubscription<Self>
+    ) {
+        subscription.memory.watch?.ended(completion)
+        subscription.finish(completion)
+    }
+
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $1.watch }?.cancelled() }
+}
