@@ -26,7 +26,9 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
     var memory: Memory {
         Memory(
             notes: server.notes(of: request, in: token),
-            collector: Response.Collector(reader: server.reader.inspecting(request.context.inspection)),
+            collector: Response.Collector(
+                reader: server.reader.inspecting(request.context.inspection, tap: request.context.recordTap)
+            ),
             answer: self
         )
     }

@@ -70,8 +70,12 @@ extension DataAPI.Login {
     /// The key of this login's sessions in a token store or a budget; `nil` if there is neither.
     func storeKey(of database: String, on server: DataAPI.Server) -> DataAPI.TokenStore.Key? {
         let sessions = server.config.sessions
-        guard sessions.tokenStore.shared != nil || sessions.budget != nil, case .success(let origin) = server.origin
-        else { return nil }
+        return sessions.tokenStore.shared != nil || sessions.budget != nil ? key(of: database, on: server) : nil
+    }
+
+    /// Names this login's sessions on the server; `nil` if the login has no identity.
+    func key(of database: String, on server: DataAPI.Server) -> DataAPI.TokenStore.Key? {
+        guard case .success(let origin) = server.origin else { return nil }
         return DataAPI.TokenStore.Key(
             host: "\(origin)",
             database: database,

@@ -24,7 +24,7 @@ extension DataAPI {
             self.init(layout: layout, find: find, ReadOptions(portal: R.Portals.self == EmptyPortal.self ? [] : nil))
         }
 
-        private init(layout: TypedLayout<R>, find: Find?, _ options: ReadOptions) {
+        init(layout: TypedLayout<R>, find: Find?, _ options: ReadOptions) {
             self.layout = layout
             self.find = find
             self.options = options

@@ -15,6 +15,8 @@ struct RequestContext: Sendable {
     var isPoll = false
     /// The call, which counts for its observers; `nil` if it has none.
     var observed: ObservedCall?
+    /// Gets the bytes of each record of the answer.
+    var recordTap: RecordTap?
     /// Called with the first record of the answer.
     var inspection: RecordInspection?
     /// Called on the connection's event loop when the request is about to be written, and again when that write is

@@ -6,8 +6,9 @@ final class SessionIdentity: Sendable {
     private struct State {
         /// The given credentials, shown while no session is open. A provider's credentials are unknown until it is
         /// asked.
-        var given: DataAPI.Credentials
-        var dataSources: DataAPI.FMDataSourceAuth?
+        var given: DataAPI.Credentials { login.given }
+        var dataSources: DataAPI.FMDataSourceAuth? { login.dataSources }
+        let login: DataAPI.Login
         var account: Account?
         var tenure: Tenure
     }
@@ -21,8 +22,7 @@ final class SessionIdentity: Sendable {
         self.time = time
         state = NIOLockedValueBox(
             State(
-                given: login.given,
-                dataSources: login.dataSources,
+                login: login,
                 account: Account(login),
                 tenure: Tenure(time: time, key: login.key)
             )
@@ -53,21 +53,25 @@ final class SessionIdentity: Sendable {
         let account = Account(login)
         let provider = gate.replace(with: login.provider)
         return state.withLockedValue { state in
-            let before = state.tenure
+            let (before, oldLogin) = (state.tenure, state.login)
             let isSame = account != nil && account == state.account
             let ended = isSame ? nil : before.end()
             state = State(
-                given: login.given,
-                dataSources: login.dataSources,
+                login: login,
                 account: account,
                 tenure: isSame ? before : Tenure(time: time, key: login.key)
             )
-            return Replacement(tenure: state.tenure, ended: ended, before: [before, provider])
+            return Replacement(tenure: state.tenure, ended: ended, before: [before, provider, oldLogin])
         }
     }
 
     /// The tenure of the current account.
     var tenure: Tenure { state.withLockedValue { $0.tenure } }
+
+    /// The login of a tenure; `nil` if it is over.
+    func login(in tenure: Tenure) -> DataAPI.Login? {
+        state.withLockedValue { $0.tenure === tenure ? $0.login : nil }
+    }
 
     var account: Account? { state.withLockedValue { $0.account } }
 

@@ -73,7 +73,8 @@ struct CallContext: Sendable {
             tag: options.tag,
             middleware: middleware,
             isPoll: options.pollMeter != nil,
-            observed: observed
+            observed: observed,
+            recordTap: options.recordTap
         )
     }
 

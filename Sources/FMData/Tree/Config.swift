@@ -48,6 +48,10 @@ extension DataAPI {
         /// default, the size follows the time and the bytes that pages take, so two runs of a program may ask for other
         /// pages. Less than 1 counts as 1.
         public var pageSize: Int?
+        /// A limit for polls that several processes share; `nil`, the default, is none.
+        public var pollGate: PollGate?
+        /// Shares the polls of live queries among several processes; `nil`, the default, polls in each of them.
+        public var liveExchange: LiveExchange?
         /// The number of connections to the server that may be open at once. The default is 16: two databases with all
         /// their sessions. Further sessions and downloads wait for a connection, as long as `timeouts.queue` says.
         public var maximumConnections = 16

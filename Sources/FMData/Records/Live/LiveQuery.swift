@@ -104,7 +104,7 @@ extension DataAPI {
         }
 
         private var poller: LivePoller<R> {
-            registry.poller(for: key, on: found.layout.layout) { Poll(found, options) }
+            registry.poller(for: key, on: found.layout) { Poll(found, options) }
         }
     }
 }
@@ -160,7 +160,7 @@ extension DataAPI.TypedLayout {
     ) -> AnyPublisher<Record?, FMRest.APIError> {
         let key = LiveRegistry.Key(.record(recordId), of: self, options)
         return LiveValues {
-            layout.database.liveRegistry.poller(for: key, on: layout) { Poll(record: recordId, of: self, options) }
+            layout.database.liveRegistry.poller(for: key, on: self) { Poll(record: recordId, of: self, options) }
         } makeTransform: {
             { state in [state.records.first] }
         }

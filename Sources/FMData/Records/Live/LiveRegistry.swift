@@ -59,12 +59,12 @@ final class LiveRegistry: DatabaseObserver {
     /// The poller of that key, created if there is none.
     func poller<R: RecordFields>(
         for key: Key,
-        on layout: DataAPI.Layout,
+        on layout: DataAPI.TypedLayout<R>,
         _ poll: () -> Poll<R>
     ) -> LivePoller<R> {
         state.withLockedValue { state in
             if let poller = state.entries[key]?.observer as? LivePoller<R>, !poller.hasEnded { return poller }
-            let poller = LivePoller(poll(), key.options, of: layout)
+            let poller = LivePoller(poll(), key.options, of: layout.layout, sharing: LiveSharing(key, layout))
             state.enter(poller, as: key)
             return poller
         }
@@ -106,7 +106,7 @@ final class LiveRegistry: DatabaseObserver {
 
     /// Wakes the queries, so that they find out now and not after their pauses.
     func shutDown() {
-        for observer in observers { observer.wake(.wake) }
+        for observer in observers { observer.shutDown() }
     }
 
     /// Something indicates that there may be changes in the database.

@@ -40,15 +40,20 @@ final class PollRateLimiter: Sendable {
     fileprivate struct State {
         var budget: PollTokenQueue
         var turns: [PollTokenQueue.ID: @Sendable () -> Void] = [:]
+        /// Those that wait at the gate.
+        var atGate: [PollTokenQueue.ID: Task<Void, Never>] = [:]
         var lastID = 0
         var isAlarmSet = false
     }
 
     private let state: NIOLockedValueBox<State>
     private let time: SessionTime
+    /// Returns when a poll may begin as far as other processes are concerned; `nil` where there are none.
+    private let gate: (@Sendable () async throws -> Void)?
 
-    init(_ limit: DataAPI.PollRateLimit, time: SessionTime) {
+    init(_ limit: DataAPI.PollRateLimit, time: SessionTime, gate: (@Sendable () async throws -> Void)? = nil) {
         self.time = time
+        self.gate = gate
         state = NIOLockedValueBox(State(budget: PollTokenQueue(limit, now: time.now())))
     }
 
@@ -59,8 +64,9 @@ final class PollRateLimiter: Sendable {
         let now = time.now()
         let (id, turns) = state.withLockedValue { state in
             state.lastID += 1
-            state.turns[state.lastID] = turn
-            return (state.lastID, state.take(state.budget.ask(state.lastID, now)))
+            let id = state.lastID
+            state.turns[id] = gate == nil ? turn : { [weak self] in self?.pass(id, turn) }
+            return (id, state.take(state.budget.ask(id, now)))
         }
         for turn in turns { turn() }
         setAlarm()
@@ -68,12 +74,25 @@ final class PollRateLimiter: Sendable {
     }
 
     func giveUp(_ id: PollTokenQueue.ID) {
-        let turn = state.withLockedValue { state in
+        let (turn, waiting) = state.withLockedValue { state in
             state.budget.giveUp(id)
-            return state.turns.removeValue(forKey: id)
+            return (state.turns.removeValue(forKey: id), state.atGate.removeValue(forKey: id))
         }
+        waiting?.cancel()
         // The closure may hold the last reference to an object, which must not be deinitialised under the lock.
         withExtendedLifetime(turn) {}
+    }
+
+    /// Waits for a turn at the gate. A gate that fails stops nobody: this limit holds without it.
+    private func pass(_ id: PollTokenQueue.ID, _ turn: @escaping @Sendable () -> Void) {
+        state.withLockedValue { state in
+            state.atGate[id] = Task { [weak self, gate] in
+                try? await gate?()
+                guard !Task.isCancelled else { return }
+                self?.state.withLockedValue { $0.atGate[id] = nil }
+                turn()
+            }
+        }
     }
 
     private func setAlarm() {
@@ -106,6 +125,10 @@ extension PollRateLimiter.State {
 extension DataAPI.Server {
     /// The rate limiter of the server's live queries.
     var pollRateLimiter: PollRateLimiter {
-        attachments.value { PollRateLimiter(config.pollRateLimit, time: time) }
+        attachments.value {
+            let place = (try? origin.get()).map { "\($0)" } ?? ""
+            let gate = config.pollGate.map { gate in { @Sendable in try await gate.turn(place) } }
+            return PollRateLimiter(config.pollRateLimit, time: time, gate: gate)
+        }
     }
 }

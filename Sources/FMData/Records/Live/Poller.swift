@@ -103,10 +103,22 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     /// The grace period has ended without a new subscriber: drops what is stored.
     func drop() {}
 
+    /// The program has reported that there may be changes.
+    func hinted(_ origin: DataAPI.Freshness.Origin) {}
+
+    /// What the poller is doing has changed.
+    func statusChanged(_ kind: DataAPI.LiveStatus.Kind) {}
+
     // MARK: Wake-ups
 
     /// Something indicates that there may be changes: polls soon.
     final func wake(_ origin: DataAPI.Freshness.Origin) {
+        hinted(origin)
+        wakeUp(origin)
+    }
+
+    /// The same, without the program having reported anything.
+    final func wakeUp(_ origin: DataAPI.Freshness.Origin) {
         act { _ in
             wokenBy = origin
             return ((), machine.woken(insists: origin == .refresh))
@@ -116,6 +128,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     /// A record was written through the same database object, so that a poll already under way may return it in an
     /// older version.
     final func written(_ recordId: Int?) {
+        hinted(.ownWrite)
         act { _ in
             wokenBy = .ownWrite
             if let recordId, running != nil { overtaken.insert(recordId) }
@@ -130,6 +143,9 @@ class Poller: RegisteredPoller, @unchecked Sendable {
             return ((), machine.begunAnew())
         }
     }
+
+    /// The server was shut down.
+    func shutDown() { wakeUp(.wake) }
 
     /// Whether it has failed permanently.
     final var hasEnded: Bool { lock.withLock { machine.phase == .ended } }
@@ -170,7 +186,9 @@ class Poller: RegisteredPoller, @unchecked Sendable {
         while let current = entry {
             switch current {
             case .news(.act(let action)): carryOut(action)
-            case .news(.tell(let status)): statusSubject.send(status)
+            case .news(.tell(let status)):
+                statusChanged(status.kind)
+                statusSubject.send(status)
             case .effects: break
             }
             entry = lock.withLock { outbox.next(after: current) }
@@ -180,8 +198,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     private final func carryOut(_ action: PollerStateMachine.Action) {
         switch action {
         case .takeTurn: takeTurn()
-        case .giveUpTurn:
-            if let turn = lock.withLock({ turn.take() }) { server.pollRateLimiter.giveUp(turn) }
+        case .giveUpTurn: giveUpTurn()
         case .poll: beginPoll()
         case .cancelPoll: lock.withLock { lockedEndPoll() }.work?.cancel()
         case .confirm(let ids): confirm(ids)
@@ -199,7 +216,8 @@ class Poller: RegisteredPoller, @unchecked Sendable {
         }
     }
 
-    private final func takeTurn() {
+    /// Waits until the poll rate limit allows a poll.
+    func takeTurn() {
         let id = server.pollRateLimiter.ask { [weak self] in self?.turnCame() }
         let isWanted = lock.withLock {
             guard case .queued = machine.phase else { return false }
@@ -209,7 +227,11 @@ class Poller: RegisteredPoller, @unchecked Sendable {
         if !isWanted { server.pollRateLimiter.giveUp(id) }
     }
 
-    private final func turnCame() {
+    func giveUpTurn() {
+        if let turn = lock.withLock({ turn.take() }) { server.pollRateLimiter.giveUp(turn) }
+    }
+
+    final func turnCame() {
         act { now in
             turn = nil
             return ((), machine.turnCame(now))
@@ -436,6 +458,8 @@ protocol RegisteredPoller: AnyObject, Sendable {
     func written(_ recordId: Int?)
     /// The database was switched to another account.
     func beginAnew()
+    /// The server was shut down, so that the next poll fails.
+    func shutDown()
 }
 
 extension PollerStateMachine.Failure {

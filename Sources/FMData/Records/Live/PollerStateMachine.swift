@@ -76,6 +76,8 @@ struct PollerStateMachine {
         var isShort = false
         /// How long the host has worked, without the time the poll waited for a session.
         var work = TimeAmount.zero
+        /// How many times as long as configured the pause is.
+        var pace = 1.0
     }
 
     /// Why a poll has failed.
@@ -114,6 +116,8 @@ struct PollerStateMachine {
     private var longestWait = TimeAmount.zero
     private var refusals = Refusals()
     private var hasToldOfRest = false
+    /// Of the last poll; see ``Outcome/pace``.
+    private var pace = 1.0
     /// Unconfirmed removals: the records that the previous poll has not found.
     private var unconfirmed: Set<Int>?
     private var cachedUntil: NIODeadline?
@@ -260,6 +264,7 @@ struct PollerStateMachine {
         guard case .looking = phase else { return [] }
         var actions: [Action] = []
         endWait(now)
+        pace = max(1, outcome.pace)
         // The host answers again, so failures are over.
         failingSince = nil
         refusals = Refusals()
@@ -437,7 +442,8 @@ struct PollerStateMachine {
         }
         let whole = max(hasChanges == false ? pause : settings.shortest, rest)
         // Plus or minus a tenth, so that many queries do not poll at the same time.
-        let varied = Double(whole.nanoseconds) * (0.9 + 0.2 * jitter)
+        let paced = max(Double(whole.nanoseconds), min(longest, Double(whole.nanoseconds) * pace))
+        let varied = paced * (0.9 + 0.2 * jitter)
         phase = .waiting(until: now + .nanoseconds(Int64(varied)))
     }
 

@@ -11,6 +11,7 @@ final class AnswerReader: Sendable {
     let contexts: DecodingContexts
     private let wallClock: @Sendable () -> Date
     private let inspection: RecordInspection?
+    private let tap: RecordTap?
 
     /// - Parameters:
     ///   - recordDecoder: the user's own decoder for records.
@@ -20,23 +21,27 @@ final class AnswerReader: Sendable {
         self.options = options
         contexts = DecodingContexts(options: options, recordDecoder: recordDecoder)
         inspection = nil
+        tap = nil
     }
 
-    private init(_ reader: AnswerReader, _ inspection: @escaping RecordInspection) {
+    private init(_ reader: AnswerReader, _ inspection: RecordInspection?, _ tap: RecordTap?) {
         wallClock = reader.wallClock
         options = reader.options
         contexts = reader.contexts
         self.inspection = inspection
+        self.tap = tap
     }
 
     /// Returns a reader for one answer, whose first record is inspected.
-    func inspecting(_ inspection: RecordInspection?) -> AnswerReader {
-        inspection.map { AnswerReader(self, $0) } ?? self
+    ///
+    /// - Parameter tap: gets the bytes of records that are read as attempts.
+    func inspecting(_ inspection: RecordInspection?, tap: RecordTap? = nil) -> AnswerReader {
+        inspection == nil && tap == nil ? self : AnswerReader(self, inspection, tap)
     }
 
     /// Returns a reader for one answer with records, which uses FileMaker's rules or the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
-        RecordResponseReader(context: contexts.take(), inspection: inspection)
+        RecordResponseReader(context: contexts.take(), inspection: inspection, tap: tap)
     }
 
     /// Ends a reader whose answer was read to its end.

@@ -76,7 +76,7 @@ import Testing
         table.insert("a")
         let key = LiveRegistry.Key(.record(1), of: layout, table.options)
         let values = TrackingSubscriber<Int, FMRest.APIError>()
-        LiveValues(poller: { registry.poller(for: key, on: layout.layout) { table.poll } }) { { [$0.changeCount] } }
+        LiveValues(poller: { registry.poller(for: key, on: layout) { table.poll } }) { { [$0.changeCount] } }
             .asLongAsItHolds()
             .subscribe(values)
         expectNoDifference(table.polls, 1)
