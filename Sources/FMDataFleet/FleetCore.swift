@@ -11,6 +11,9 @@ final class FleetCore: Sendable {
     private struct State {
         var byChannel: [String: SlotMember] = [:]
         var byMember: [MemberKey: SlotMember] = [:]
+        var feeds: [DataAPI.LiveExchange.Member: FeedMember] = [:]
+
+        func feeds(of channel: String) -> [FeedMember] { feeds.values.filter { $0.channel == channel } }
     }
 
     private struct MemberKey: Hashable {
@@ -20,7 +23,9 @@ final class FleetCore: Sendable {
 
     private let client: StoreClient
     private let settings: SlotMember.Settings
-    private let sealer: TokenSealer
+    private let feedSettings: FeedMember.Settings
+    private let bucket: PollBucket
+    private let sealer: Sealer
     private let time: SessionTime
     private let counting = FleetCounting()
     private let state: NIOLockedValueBox<State>
@@ -28,7 +33,9 @@ final class FleetCore: Sendable {
     init(
         store: StoreAddress,
         settings: SlotMember.Settings,
-        sealer: TokenSealer,
+        feeds: FeedMember.Settings = FeedMember.Settings(),
+        pollRateLimit: DataAPI.PollRateLimit = DataAPI.PollRateLimit(),
+        sealer: Sealer,
         logger: Logger?,
         times: StoreClient.Times = .init(),
         eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
@@ -36,6 +43,7 @@ final class FleetCore: Sendable {
         let state = NIOLockedValueBox(State())
         self.state = state
         self.settings = settings
+        feedSettings = feeds
         self.sealer = sealer
         time = .running(on: eventLoop, wallClock: { Date() })
         client = StoreClient(
@@ -47,13 +55,20 @@ final class FleetCore: Sendable {
             observer: StoreClient.Observer(
                 message: { channel, text in
                     guard let text = String(validating: text, as: UTF8.self) else { return }
-                    state.withLockedValue { $0.byChannel[channel] }?.received(text)
+                    let (member, feeds) = state.withLockedValue { ($0.byChannel[channel], $0.feeds(of: channel)) }
+                    member?.received(text)
+                    for feed in feeds { feed.received(text) }
                 },
                 connected: { _ in
-                    for member in state.withLockedValue({ Array($0.byChannel.values) }) { member.connected() }
+                    let (members, feeds) = state.withLockedValue {
+                        (Array($0.byChannel.values), Array($0.feeds.values))
+                    }
+                    for member in members { member.connected() }
+                    for feed in feeds { feed.connected() }
                 }
             )
         )
+        bucket = PollBucket(client: client, limit: pollRateLimit)
     }
 
     var counters: FleetCounters {
@@ -73,13 +88,38 @@ final class FleetCore: Sendable {
         )
     }
 
-    /// What the store knows of the pools that this process uses.
-    func status() async throws -> FleetStatus {
-        let digests = state.withLockedValue { Set($0.byMember.keys.map { Self.digest(of: $0.key) }) }
-        return try await FleetStatus(of: digests, client)
+    var liveExchange: DataAPI.LiveExchange {
+        DataAPI.LiveExchange(
+            turn: { [self] request, mustPoll in await feed(of: request).turn(mustPoll: mustPoll) },
+            polled: { [self] request, poll in await feed(of: request).polled(poll) },
+            hinted: { [self] request in state.withLockedValue { $0.feeds[request.member] }?.hinted() },
+            rested: { [self] request in state.withLockedValue { $0.feeds[request.member] }?.rested() },
+            left: { [self] request in
+                let (feed, isLast) = state.withLockedValue { state in
+                    let feed = state.feeds.removeValue(forKey: request.member)
+                    return (feed, feed.map { state.feeds(of: $0.channel).isEmpty } ?? false)
+                }
+                feed?.rested()
+                if let feed, isLast { client.unsubscribe(feed.channel) }
+            }
+        )
     }
 
-    func shutdown() async { await client.shutdown() }
+    var pollGate: DataAPI.PollGate { DataAPI.PollGate { [bucket] host in try await bucket.turn(host) } }
+
+    /// What the store knows of the pools that this process uses.
+    func status() async throws -> FleetStatus {
+        let (digests, feeds) = state.withLockedValue { state in
+            (Set(state.byMember.keys.map { Self.digest(of: $0.key) }), Set(state.feeds.values.map(\.names)))
+        }
+        return try await FleetStatus(of: digests, feeds, client)
+    }
+
+    func shutdown() async {
+        // Those that follow need not wait until a lease ends.
+        for feed in state.withLockedValue({ Array($0.feeds.values) }) { await feed.end() }
+        await client.shutdown()
+    }
 
     /// Names the pool of a login.
     private static func digest(of key: DataAPI.TokenStore.Key) -> String { String(key.digest.prefix(32)) }
@@ -110,5 +150,24 @@ final class FleetCore: Sendable {
         for member in unused { client.unsubscribe(member.channel) }
         if isNew { client.subscribe(member.channel) }
         return member
+    }
+
+    private func feed(of request: DataAPI.LiveExchange.Request) -> FeedMember {
+        let (feed, isFirst) = state.withLockedValue { state in
+            if let feed = state.feeds[request.member] { return (feed, false) }
+            let feed = FeedMember(
+                request,
+                client: client,
+                settings: feedSettings,
+                sealer: sealer,
+                time: time,
+                counters: counting
+            )
+            let isFirst = state.feeds(of: feed.channel).isEmpty
+            state.feeds[request.member] = feed
+            return (feed, isFirst)
+        }
+        if isFirst { client.subscribe(feed.channel) }
+        return feed
     }
 }

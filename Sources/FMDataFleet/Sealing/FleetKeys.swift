@@ -2,12 +2,14 @@
 import Crypto
 import Foundation
 
-/// The keys with which the members of a fleet seal their tokens: AES-256 in Galois/Counter mode.
+/// The keys with which the members of a fleet seal their tokens, and the changes of records that they pass on: AES-256
+/// in Galois/Counter mode.
 ///
 /// All members need the same keys. To rotate a key, first give the new one to all members beside the old one, then make
 /// it the current one everywhere, and remove the old one after 15 minutes, when no token that it sealed lives any more.
 /// A member that lacks a key takes a token for none: it costs a login, and is counted
-/// (``FleetCounters/unreadableTokens``).
+/// (``FleetCounters/unreadableTokens``). Changes that it cannot open cost it a poll
+/// (``FleetCounters/unreadableChanges``).
 ///
 ///     let keys = try FleetKeys([1: old, 2: new], current: 2)
 ///
@@ -42,8 +44,8 @@ public struct FleetKeys: Sendable {
 
     /// `01 | number of the key (4) | nonce (12) | ciphertext | tag (16)`. The place is authenticated, so that nothing
     /// can be moved.
-    func seal(_ token: String, for place: String) throws -> [UInt8] {
-        let box = try AES.GCM.seal(Array(token.utf8), using: currentKey, authenticating: Self.context(place))
+    func seal(_ content: [UInt8], for place: String) throws -> [UInt8] {
+        let box = try AES.GCM.seal(content, using: currentKey, authenticating: Self.context(place))
         var sealed: [UInt8] = [Self.version]
         withUnsafeBytes(of: current.bigEndian) { sealed += $0 }
         sealed += Array(box.nonce)
@@ -53,7 +55,7 @@ public struct FleetKeys: Sendable {
     }
 
     /// `nil` when the key is unknown, the place another one, or a byte was changed.
-    func open(_ sealed: [UInt8], at place: String) -> String? {
+    func open(_ sealed: [UInt8], at place: String) -> [UInt8]? {
         guard sealed.count > 5 + 12 + 16, sealed[0] == Self.version else { return nil }
         let number = sealed[1..<5].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard let key = keys[number] else { return nil }
@@ -63,15 +65,14 @@ public struct FleetKeys: Sendable {
                 ciphertext: sealed[17..<(sealed.count - 16)],
                 tag: sealed[(sealed.count - 16)...]
             )
-            let opened = try AES.GCM.open(box, using: key, authenticating: Self.context(place))
-            return String(validating: opened, as: UTF8.self)
+            return Array(try AES.GCM.open(box, using: key, authenticating: Self.context(place)))
         } catch {
             return nil
         }
     }
 
-    var sealer: TokenSealer {
-        TokenSealer(seal: { try seal($0, for: $1) }, open: { open($0, at: $1) })
+    var sealer: Sealer {
+        Sealer(seal: { try seal($0, for: $1) }, open: { open($0, at: $1) })
     }
 
     private static let version: UInt8 = 1

@@ -29,7 +29,7 @@ final class SlotMember: Sendable {
 
     private let calls: SlotCalls
     private let settings: Settings
-    private let sealer: TokenSealer
+    private let sealer: Sealer
     private let time: SessionTime
     private let counters: FleetCounting
     private let bell = Doorbell()
@@ -43,7 +43,7 @@ final class SlotMember: Sendable {
         name: String,
         client: StoreClient,
         settings: Settings,
-        sealer: TokenSealer,
+        sealer: Sealer,
         time: SessionTime,
         counters: FleetCounting
     ) {
@@ -105,7 +105,7 @@ final class SlotMember: Sendable {
         _ waiting: Int,
         _ request: Request
     ) async throws -> Slot {
-        let token = sealed.isEmpty ? nil : sealer.open(sealed, place(number))
+        let token = sealed.isEmpty ? nil : sealer.token(sealed, place(number))
         act(lease, tell: request.tell) { machine, now in
             machine.granted(number, .init(lease: lease, sealed: token == nil ? nil : sealed), now: now)
         }
@@ -144,7 +144,7 @@ final class SlotMember: Sendable {
             return returned
         }
         guard let returned else { return nil }
-        let token = returned.held.sealed.flatMap { sealer.open($0, place(returned.slot)) }
+        let token = returned.held.sealed.flatMap { sealer.token($0, place(returned.slot)) }
         return Slot(for: request, number: returned.slot, lease: returned.held.lease, token: token)
     }
 

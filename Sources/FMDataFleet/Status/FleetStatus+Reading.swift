@@ -3,7 +3,7 @@ import NIOPosix
 
 extension FleetStatus {
     /// Reads the status of all pools of a store, over a connection of its own. An account with these rights is enough:
-    /// `~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +get`.
+    /// `~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +zcount +get`.
     ///
     /// Throws a ``StoreError``; ``StoreError/Code/unreachable`` if there is no connection within five seconds,
     /// or no answer within ten.
@@ -22,8 +22,9 @@ extension FleetStatus {
         )
         let status: Result<FleetStatus, any Error>
         do {
-            let digests = try await client.poolDigests()
-            status = .success(try await FleetStatus(of: digests, client))
+            let digests = try await client.names(matching: "fm:*:pool").compactMap(SlotCalls.Names.digest(ofPool:))
+            let feeds = try await client.names(matching: "fm:*:q:*").compactMap(FeedCalls.Names.init(feed:))
+            status = .success(try await FleetStatus(of: Set(digests), Set(feeds), client))
         } catch {
             status = .failure(error)
         }
@@ -32,52 +33,82 @@ extension FleetStatus {
     }
 
     /// Pools that the store does not have are left out.
-    init(of digests: Set<String>, _ client: StoreClient) async throws {
+    init(of digests: Set<String>, _ names: Set<FeedCalls.Names>, _ client: StoreClient) async throws {
         pools = []
-        for digest in digests.sorted() {
-            if let pool = try await client.pool(digest) { pools.append(pool) }
+        var feeds: [String: [Feed]] = [:]
+        for name in names.sorted(by: { $0.feed < $1.feed }) {
+            if let feed = try await client.feed(name) { feeds[name.login, default: []].append(feed) }
+        }
+        for digest in digests.union(feeds.keys).sorted() {
+            if let pool = try await client.pool(digest, feeds[digest] ?? []) { pools.append(pool) }
         }
     }
 }
 
 extension StoreClient {
-    /// The digests that name the store's pools.
-    fileprivate func poolDigests() async throws -> Set<String> {
-        var digests: Set<String> = []
+    /// The names of the store's keys that match a pattern.
+    fileprivate func names(matching pattern: String) async throws -> Set<String> {
+        var names: Set<String> = []
         var cursor = "0"
         repeat {
             let position = cursor
-            let answer = try await send { _ in RESPCommand("SCAN", position, "MATCH", "fm:*:pool", "COUNT", "1000") }
+            let answer = try await send { _ in RESPCommand("SCAN", position, "MATCH", pattern, "COUNT", "1000") }
             guard let parts = answer.elements, parts.count == 2, let next = parts[0].string,
                 let keys = parts[1].elements
             else { throw StoreError.malformed }
-            digests.formUnion(keys.compactMap { $0.string.flatMap(SlotCalls.Names.digest(ofPool:)) })
+            names.formUnion(keys.compactMap(\.string))
             cursor = next
         } while cursor != "0"
-        return digests
+        return names
     }
 
-    fileprivate func pool(_ digest: String) async throws -> FleetStatus.Pool? {
-        let names = SlotCalls.Names(digest: digest)
-        async let time = send { _ in RESPCommand("TIME") }
-        async let hash = send { _ in RESPCommand("HGETALL", names.pool) }
-        async let line = send { _ in RESPCommand("ZRANGE", names.line, "0", "-1") }
-        async let refusal = send { _ in RESPCommand("GET", names.refusal) }
-        guard let clock = try await time.elements, clock.count == 2,
+    /// The store's time in milliseconds.
+    private func now() async throws -> Int {
+        guard let clock = try await send({ _ in RESPCommand("TIME") }).elements, clock.count == 2,
             let seconds = clock[0].string.flatMap(Int.init), let microseconds = clock[1].string.flatMap(Int.init),
-            (0...1 << 40).contains(seconds), let parts = try await hash.elements, let members = try await line.elements
+            (0...1 << 40).contains(seconds)
         else { throw StoreError.malformed }
-        if parts.isEmpty { return nil }
+        return seconds * 1000 + microseconds / 1000
+    }
+
+    /// The fields of a hash; none if it is not there.
+    private func fields(_ name: String) async throws -> [String: String] {
+        guard let parts = try await send({ _ in RESPCommand("HGETALL", name) }).elements else {
+            throw StoreError.malformed
+        }
         let pairs = stride(from: 0, to: parts.count - 1, by: 2).map { index in
             // What is sealed is no text, and is not shown.
             (parts[index].string ?? "", parts[index + 1].string ?? "")
         }
-        return FleetStatus.Pool(
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    fileprivate func feed(_ names: FeedCalls.Names) async throws -> FleetStatus.Feed? {
+        async let time = now()
+        async let hash = fields(names.feed)
+        let fields = try await hash
+        let now = try await time
+        if fields.isEmpty { return nil }
+        let members = try await send { _ in RESPCommand("ZCOUNT", names.members, "(\(now)", "+inf") }.integer
+        return FleetStatus.Feed(name: names.query, fields: fields, members: max(0, members ?? 0), now: now)
+    }
+
+    fileprivate func pool(_ digest: String, _ feeds: [FleetStatus.Feed]) async throws -> FleetStatus.Pool? {
+        let names = SlotCalls.Names(digest: digest)
+        async let time = now()
+        async let hash = fields(names.pool)
+        async let line = send { _ in RESPCommand("ZRANGE", names.line, "0", "-1") }
+        async let refusal = send { _ in RESPCommand("GET", names.refusal) }
+        let fields = try await hash
+        guard let members = try await line.elements else { throw StoreError.malformed }
+        let pool = FleetStatus.Pool(
             name: digest,
-            fields: Dictionary(pairs) { first, _ in first },
+            fields: fields,
             line: members.compactMap(\.string),
             refusal: try await refusal.string,
-            now: seconds * 1000 + microseconds / 1000
+            now: try await time,
+            feeds: feeds
         )
+        return fields.isEmpty && feeds.isEmpty ? nil : pool
     }
 }

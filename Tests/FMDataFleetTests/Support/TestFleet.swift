@@ -20,6 +20,7 @@ struct TestFleet {
         user: String? = nil,
         password: String = Solution.Sample.password,
         times: StoreClient.Times = .ofTests(),
+        sealer: Sealer = .plain,
         _ change: (inout SlotMember.Settings) -> Void = { _ in }
     ) {
         var settings = SlotMember.Settings()
@@ -29,9 +30,20 @@ struct TestFleet {
         change(&settings)
         var address = proxy.map { StoreAddress(socketPath: $0.socket) } ?? store.address
         if let user { (address.user, address.password) = (user, "secret") }
-        core = FleetCore(store: address, settings: settings, sealer: .plain, logger: nil, times: times)
+        core = FleetCore(
+            store: address,
+            settings: settings,
+            feeds: .ofTests,
+            pollRateLimit: .init(perMinute: 1_000_000_000, burst: 1_000_000_000),
+            sealer: sealer,
+            logger: nil,
+            times: times
+        )
         var config = DataAPI.Config()
         config.sessions.budget = core.budget
+        config.liveExchange = core.liveExchange
+        config.pollGate = core.pollGate
+        config.pollRateLimit = .init(perMinute: 1_000_000_000, burst: 1_000_000_000)
         // Where many tests run at once, a call takes its time.
         config.sessions.waitingDeadline = .seconds(600)
         config.sessions.fullHostDeadline = .seconds(600)
@@ -73,13 +85,27 @@ extension SlotCalls.Settings {
     }
 }
 
-extension TokenSealer {
-    /// Seals nothing, but checks that a token is opened where it was sealed for.
-    static let plain = TokenSealer(
-        seal: { token, place in Array("\(place)|\(token)".utf8) },
+extension FeedMember.Settings {
+    /// Nothing ends by the store's clock, as with slots: see ``StoredFeed``.
+    static var ofTests: FeedMember.Settings {
+        var settings = FeedMember.Settings()
+        settings.calls.lease = 3_600_000
+        settings.machine.lease = .hours(1)
+        settings.machine.renewal = .hours(1)
+        settings.machine.patience = .milliseconds(100)
+        settings.machine.pause = .milliseconds(50)
+        settings.machine.delay = .zero
+        return settings
+    }
+}
+
+extension Sealer {
+    /// Seals nothing, but checks that what is opened was sealed for its place.
+    static let plain = Sealer(
+        seal: { content, place in Array("\(place)|".utf8) + content },
         open: { sealed, place in
-            let text = String(decoding: sealed, as: UTF8.self)
-            return text.hasPrefix("\(place)|") ? String(text.dropFirst(place.count + 1)) : nil
+            let mark = Array("\(place)|".utf8)
+            return sealed.starts(with: mark) ? Array(sealed.dropFirst(mark.count)) : nil
         }
     )
 }
