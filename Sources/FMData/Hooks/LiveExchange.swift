@@ -118,8 +118,8 @@ extension DataAPI.LiveExchange {
     public struct Findings: Hashable, Sendable {
         /// Changes, in the order in which they were found.
         public var changes: [Changes]
-        /// The digest of the records after these changes (``Report/digest``), if the poll that it comes from began after
-        /// the last poll of the query that adopts them; otherwise `nil`.
+        /// The digest of the records after these changes (``Report/digest``), if the poll that it comes from began
+        /// after the last poll of the query that adopts them; otherwise `nil`.
         public var digest: String?
         /// How long ago the last of those polls has begun.
         public var age: Duration

@@ -14,8 +14,8 @@ extension StoreScript {
     ///     resign                                  → the same
     ///
     /// An entry is three elements: its sequence, the number of the poll that has found it, and its data. Fields of the
-    /// hash: `o` the leader, `l` its lease, `u` until, `e` epoch, `s` sequence of the last entry, `n` number of the last
-    /// poll, `d` the digest after it, `a` when it began.
+    /// hash: `o` the leader, `l` its lease, `u` until, `e` epoch, `s` sequence of the last entry, `n` number of the
+    /// last poll, `d` the digest after it, `a` when it began.
     ///
     /// The channel is told `sequence polls` after each poll, and `v` when nobody leads any more; `w` comes from members
     /// that want a poll.
