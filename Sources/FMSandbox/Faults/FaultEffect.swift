@@ -51,10 +51,7 @@ struct FaultScene: Sendable {
 }
 
 extension Responder.Answer {
-    /// An answer without a byte: the connection is closed.
-    static var nothing: Responder.Answer {
-        Responder.Answer(SandboxResponse(status: 0, headers: [], body: [], delivery: .bytes { _ in [] }))
-    }
+    static var nothing: Responder.Answer { Responder.Answer(SandboxResponse.nothing) }
 
     static func empty(status: Int) -> Responder.Answer {
         Responder.Answer(SandboxResponse(status: status, headers: [], body: []))
@@ -64,6 +61,11 @@ extension Responder.Answer {
 }
 
 extension SandboxResponse {
+    /// An answer without a byte: the connection is closed.
+    static var nothing: SandboxResponse {
+        SandboxResponse(status: 0, headers: [], body: [], delivery: .bytes { _ in [] })
+    }
+
     /// The page that a web server sends when the engine does not answer.
     static func page(status: Int) -> SandboxResponse {
         let title = status == 503 ? "503 Service Unavailable" : status == 502 ? "502 Proxy Error" : "\(status) Error"

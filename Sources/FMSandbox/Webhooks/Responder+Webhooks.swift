@@ -15,6 +15,9 @@ extension Responder {
         }
     }
 
+    /// The web server has restarted, and the connection is about to be closed: nobody will get the first list since then.
+    private struct ConnectionDropped: Error {}
+
     func respond(to call: WebhookCall, _ request: SandboxRequest, _ traits: Sandbox.WebhookTraits) -> SandboxResponse {
         do {
             return Self.odataResponse(200, try answer(call, request, traits))
@@ -23,6 +26,8 @@ extension Responder {
                 error.status,
                 ["error": ["code": .string(String(error.code)), "message": .string(error.message)]]
             )
+        } catch is ConnectionDropped {
+            return .nothing
         } catch {
             return Self.odataResponse(400, ["error": ["code": "-1002", "message": "JSON syntax error"]])
         }
@@ -44,7 +49,11 @@ extension Responder {
         let database = try database(call, request)
         switch (call.function, call.method) {
         case ("GetAll", "GET"), ("GetAll", "POST"):
-            let hooks = engine.withState { $0.webhooks.list(database.index, isColdAtFirst: traits.coldList) }
+            let hooks = engine.withState { state in
+                state.generation == generation
+                    ? state.webhooks.list(database.index, isColdAtFirst: traits.coldList) : nil
+            }
+            guard let hooks else { throw ConnectionDropped() }
             let list = JSONValue.array(hooks.map { .object(Self.object($0, traits)) })
             return traits.spelling == .lower
                 ? ["@context": .string(context(request, "Webhook Processor")), "status": "ACTIVE", "webhooks": list]
