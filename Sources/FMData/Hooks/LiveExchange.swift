@@ -136,7 +136,7 @@ extension DataAPI.LiveExchange {
     public struct Changes: Hashable, Sendable {
         /// The changes as the query that polled has reported them (``Report/changes``).
         public var bytes: [UInt8]
-        /// Whether the poll may have begun before the last poll of the query that adopts them. Then only newer versions
+        /// Whether the poll may have ended before the last poll of the query that adopts them. Then only newer versions
         /// of records are adopted, since records that came or went may have gone or come again by then.
         public var mayBeOlder: Bool
 

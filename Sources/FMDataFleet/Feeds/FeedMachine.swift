@@ -40,7 +40,8 @@ struct FeedMachine {
         /// Read entries, and report them by ``read(_:now:)``.
         case read(epoch: String, after: Int)
         case poll(pace: Double)
-        /// Adopt these entries; those of polls before the one with this number may be older than the query's own.
+        /// Adopt these entries. Polls from this number on have begun after the query's own; the one before it has at
+        /// least ended after it, and those before that may be older.
         ///
         /// - conclusion: has the digest of the records after these entries; `nil` if it cannot be compared.
         case adopt([FeedCalls.Entry], comparableFrom: Int?, conclusion: FeedCalls.Read?)

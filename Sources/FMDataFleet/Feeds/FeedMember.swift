@@ -100,7 +100,7 @@ final class FeedMember: Sendable {
         var changes: [Exchange.Changes] = []
         for entry in entries {
             guard let bytes = sealer.open(entry.data, place(epoch, entry.sequence)) else { return nil }
-            changes.append(Exchange.Changes(bytes: bytes, mayBeOlder: entry.poll < comparableFrom ?? .max))
+            changes.append(Exchange.Changes(bytes: bytes, mayBeOlder: entry.poll + 1 < comparableFrom ?? .max))
         }
         return changes
     }

@@ -289,7 +289,7 @@ private struct World {
         _ conclusion: FeedCalls.Read?
     ) {
         let changes = entries.map { entry in
-            DataAPI.LiveExchange.Changes(bytes: entry.data, mayBeOlder: entry.poll < comparableFrom ?? .max)
+            DataAPI.LiveExchange.Changes(bytes: entry.data, mayBeOlder: entry.poll + 1 < comparableFrom ?? .max)
         }
         let reader = reader
         let adopted = AdoptedChanges(changes, into: members[index].state, strategy) { try reader.attempts(of: $0) }
