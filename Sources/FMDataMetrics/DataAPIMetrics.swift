@@ -24,6 +24,8 @@ import Synchronization
 /// | `db.client.connection.count` | gauge | sessions, `db.client.connection.state` is `used` or `idle` |
 /// | `db.client.connection.max` | gauge | the sessions that the database may have |
 /// | `db.client.connection.pending_requests` | gauge | calls that wait for a session |
+/// | `filemaker.client.transfer.bytes` | gauge | what a `TransferMeter` has counted, by database |
+/// | `filemaker.client.transfer.limit` | gauge | its limit in bytes |
 ///
 /// The dimensions are `db.system.name` (`filemaker`), `db.namespace` (the database), `db.operation.name`, and for a
 /// failure `error.type` (the ``FMRest/APIError/Code``) and `db.response.status_code` (FileMaker's code). A cancelled
@@ -69,6 +71,20 @@ public final class DataAPIMetrics: Sendable {
             limit.record(status.limit)
             waiting.record(status.waiting)
         }
+    }
+
+    /// Records what a meter has counted so far. Call it now and then, such as whenever the figures are collected.
+    ///
+    ///     metrics.record(meter)
+    public func record(_ meter: DataAPI.TransferMeter) {
+        func gauge(_ name: String, _ database: String?) -> Gauge {
+            Gauge(label: name, dimensions: Self.common(database), factory: factory)
+        }
+        for (database, bytes) in meter.reading.answers {
+            // Those of calls that belong to no database have no name.
+            gauge("filemaker.client.transfer.bytes", database.isEmpty ? nil : database).record(bytes)
+        }
+        if let limit = meter.limit { gauge("filemaker.client.transfer.limit", nil).record(limit) }
     }
 
     // MARK: Calls

@@ -83,4 +83,17 @@ import Testing
         #expect(used.values.contains(1))
         #expect(try backend.expectGauge("db.client.connection.max", common).lastValue == 3)
     }
+
+    @Test func whatAMeterHasCountedIsRecorded() async throws {
+        var reading = DataAPI.TransferMeter.Reading()
+        reading.answers = ["World": 700, "": 30]
+        let backend = TestMetrics()
+        DataAPIMetrics(factory: backend)
+            .record(DataAPI.TransferMeter(limit: 1_000, continuing: reading, thresholds: []))
+        let all = [("db.system.name", "filemaker")]
+        let world = try backend.expectGauge("filemaker.client.transfer.bytes", all + [("db.namespace", "World")])
+        #expect(world.lastValue == 700)
+        #expect(try backend.expectGauge("filemaker.client.transfer.bytes", all).lastValue == 30)
+        #expect(try backend.expectGauge("filemaker.client.transfer.limit", all).lastValue == 1_000)
+    }
 }
