@@ -35,9 +35,9 @@ extension StoreScript {
               redis.call('HSET', F, 's', whole(seq), 'n', whole(polls), 'd', digest, 'a', whole(now - began))
             end
             if op == 'lead' then
-              redis.call('ZADD', M, whole(now + 30000), me)
+              redis.call('ZADD', M, whole(now + 3 * ttl), me)
               redis.call('ZREMRANGEBYSCORE', M, '-inf', whole(now))
-              redis.call('PEXPIRE', M, 60000)
+              redis.call('PEXPIRE', M, whole(6 * ttl))
               local leads = left <= 0 or h[1] == lease
               if leads and not h[3] then
                 h[3] = ARGV[6]
@@ -81,6 +81,6 @@ extension StoreScript {
             if op ~= 'hold' then redis.call('PUBLISH', ARGV[5], whole(seq) .. ' ' .. whole(polls)) end
             return {seq, polls}
             """#,
-        hash: "a3e177ff1711832f2181ca14e57c692e9f889b45"
+        hash: "aeb332666416739b632f5294deb1ed78ab0f880c"
     )
 }

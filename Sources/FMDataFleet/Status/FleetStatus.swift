@@ -50,7 +50,7 @@ public struct FleetStatus: Hashable, Sendable {
         public var leader: String?
         /// How long it polls if it says nothing more; zero if nobody polls.
         public var lease: Duration
-        /// How many members there are: those that have asked in the last 30 seconds.
+        /// How many members there are: those that have asked within the last three leases, 30 seconds.
         public var members: Int
         /// Polls since the feed was made. A feed that nobody uses for a day is forgotten, and so are all when the store
         /// is started anew.
