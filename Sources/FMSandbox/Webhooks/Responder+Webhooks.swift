@@ -15,7 +15,7 @@ extension Responder {
         }
     }
 
-    /// The web server has restarted, and the connection is about to be closed: nobody will get the first list since then.
+    /// The web server has restarted, and the connection is about to be closed: nobody will get what is answered.
     private struct ConnectionDropped: Error {}
 
     func respond(to call: WebhookCall, _ request: SandboxRequest, _ traits: Sandbox.WebhookTraits) -> SandboxResponse {
