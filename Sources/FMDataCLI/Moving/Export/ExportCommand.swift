@@ -78,13 +78,13 @@ struct ExportCommand: AsyncParsableCommand {
         }
 
         let earlier = resume ? try resumable(plan, fields, output) : nil
-        if let earlier { try source.narrow(behind: earlier.lastKey, fields) }
+        if let earlier { try source.narrow(from: earlier.lastKey, fields) }
         let file = try PartFile(output, replaces: force, keeping: earlier?.byteCount ?? 0)
         // What an earlier export has noted is about bytes that this one writes anew.
         if earlier == nil { ExportState.remove(of: output) }
         let isResumable = try key.map { try fields.known($0).hasExactOrder } ?? false
         do {
-            let end = try await Self.copy(source, columns, text, after: earlier?.rowCount ?? 0, to: file.write) { end in
+            let end = try await Self.copy(source, columns, text, after: earlier, to: file.write) { end in
                 guard isResumable, let lastKey = end.lastKey else { return }
                 try file.synchronize()
                 try ExportState(
@@ -92,6 +92,7 @@ struct ExportCommand: AsyncParsableCommand {
                     rowCount: end.rowCount,
                     byteCount: file.byteCount,
                     lastKey: lastKey,
+                    lastIds: end.lastIds,
                     hasDrifted: end.hasDrifted || earlier?.hasDrifted ?? false
                 )
                 .write(of: output)
@@ -177,44 +178,53 @@ struct ExportCommand: AsyncParsableCommand {
     /// What was written.
     private struct End {
         var rowCount: Int
+        /// The key of the last row, and the ids of the rows with this key: one, unless the key is not unique.
         var lastKey: String?
+        var lastIds: [Int] = []
         var hasDrifted = false
         var withoutKey = 0
         var truncatedPortals: Set<String> = []
+
+        mutating func wrote(_ id: Int, _ key: String?) {
+            rowCount += 1
+            if key != lastKey { (lastKey, lastIds) = (key, []) }
+            if key != nil { lastIds.append(id) }
+        }
     }
 
     /// Writes the records, with what precedes and follows them.
     ///
     /// - Parameters:
-    ///   - earlier: How many rows are written already.
+    ///   - earlier: The incomplete export that this one goes on with.
     ///   - checkpoint: Notes how far it has come.
     private static func copy(
         _ source: ExportSource,
         _ columns: RecordColumns,
         _ text: ExportText,
-        after earlier: Int = 0,
+        after earlier: ExportState? = nil,
         to write: (String) throws -> Void,
         checkpoint: (End) throws -> Void = { _ in }
     ) async throws -> End {
-        var end = End(rowCount: earlier)
-        if earlier == 0 { try write(text.head) }
+        let before = earlier?.rowCount ?? 0
+        let writtenIds = Set(earlier?.lastIds ?? [])
+        var end = End(rowCount: before, lastKey: earlier?.lastKey, lastIds: earlier?.lastIds ?? [])
+        if before == 0 { try write(text.head) }
         var nextCheckpoint = 100
         for try await page in source.pages().values {
-            for record in page.records {
+            for record in page.records where !writtenIds.contains(record.recordId) {
                 try Task.checkCancellation()
                 let isFirst = end.rowCount == 0
                 try write(
                     text.row(cells: columns.cells(of: record), object: columns.row(of: record).object, isFirst: isFirst)
                 )
-                end.rowCount += 1
+                end.wrote(record.recordId, source.keyValue(of: record))
                 end.truncatedPortals.formUnion(record.truncatedPortals)
             }
             end.hasDrifted = end.hasDrifted || page.progress.driftCount > 0
             end.withoutKey = page.progress.withoutKey ?? end.withoutKey
             ProgressLine.shared.report(page.progress.delivered, of: page.progress.total, "records")
-            guard end.rowCount - earlier >= nextCheckpoint, let last = page.records.last else { continue }
-            nextCheckpoint = end.rowCount - earlier + min(end.rowCount - earlier, maximumCheckpointRows)
-            end.lastKey = source.keyValue(of: last)
+            guard end.rowCount - before >= nextCheckpoint else { continue }
+            nextCheckpoint = end.rowCount - before + min(end.rowCount - before, maximumCheckpointRows)
             try checkpoint(end)
         }
         try write(text.end)
@@ -260,20 +270,21 @@ private struct ExportSource {
         self.key = key
     }
 
-    /// Leaves out the records up to a key, as the host has sent it.
-    mutating func narrow(behind last: String, _ fields: LayoutFields) throws {
+    /// Leaves out the records before a key, as the host has sent it. Those with this key come again: if it is not unique
+    /// after all, some of them may not have been written.
+    mutating func narrow(from last: String, _ fields: LayoutFields) throws {
         guard let key else { return }
         let field = DataAPI.FindField(named: key)
         let rest: DataAPI.Find? =
             switch try fields.known(key).result {
-            case .number: FMNumber(last).map { field > $0 }
-            case .date: FMDate(last, format: .us).map { field > $0 }
-            case .time: FMTime(last, format: .us).map { field > $0 }
-            case .timeStamp: FMTimestamp(last, format: .us).map { field > $0 }
+            case .number: FMNumber(last).map { field >= $0 }
+            case .date: FMDate(last, format: .us).map { field >= $0 }
+            case .time: FMTime(last, format: .us).map { field >= $0 }
+            case .timeStamp: FMTimestamp(last, format: .us).map { field >= $0 }
             default: nil
             }
         guard let rest else {
-            throw CommandError("Nothing can be found behind the key of the last row, \"\(last)\". Begin anew.")
+            throw CommandError("Nothing can be found from the key of the last row on, \"\(last)\". Begin anew.")
         }
         found = found.filter { _ in rest }
     }

@@ -39,6 +39,8 @@ struct ExportState: Codable {
     var byteCount: Int
     /// The key of the last row.
     var lastKey: String
+    /// The ids of the rows with this key.
+    var lastIds: [Int]
     /// Whether others have changed the records while the rows were read.
     var hasDrifted: Bool
 
