@@ -11,14 +11,14 @@ final class FleetCore: Sendable {
     private struct State {
         var byChannel: [String: SlotMember] = [:]
         var byMember: [MemberKey: SlotMember] = [:]
-        var feeds: [DataAPI.LiveExchange.Member: FeedMember] = [:]
+        var feeds: [DataAPI.Member: FeedMember] = [:]
 
         func feeds(of channel: String) -> [FeedMember] { feeds.values.filter { $0.channel == channel } }
     }
 
     private struct MemberKey: Hashable {
         let key: DataAPI.TokenStore.Key
-        let member: DataAPI.SessionBudget.Member
+        let member: DataAPI.Member
     }
 
     private let client: StoreClient

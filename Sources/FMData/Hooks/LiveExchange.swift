@@ -72,29 +72,17 @@ extension DataAPI.LiveExchange {
         /// polls.
         public let query: String
         /// The query of this process.
-        public let member: Member
+        public let member: DataAPI.Member
         /// Tells the query something, on any thread.
         public let tell: @Sendable (Event) -> Void
 
         /// A request, as a live query makes it.
-        public init(login: String, query: String, member: Member, tell: @escaping @Sendable (Event) -> Void) {
+        public init(login: String, query: String, member: DataAPI.Member, tell: @escaping @Sendable (Event) -> Void) {
             self.login = login
             self.query = query
             self.member = member
             self.tell = tell
         }
-    }
-
-    /// One of those who share polls. Two members are equal when they are the same one.
-    public final class Member: Hashable, Sendable {
-        /// A member that no other is equal to.
-        public init() {}
-
-        /// Whether they are the same member.
-        public static func == (a: Member, b: Member) -> Bool { a === b }
-
-        /// By identity.
-        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
     /// What a query is told.

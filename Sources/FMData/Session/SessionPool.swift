@@ -29,7 +29,7 @@ final class SessionPool: @unchecked Sendable {
     /// Where slots are taken from; `nil` without a budget.
     private var desk: SlotDesk?
     private var slots: [SessionID: HeldSlot] = [:]
-    private let member = DataAPI.SessionBudget.Member()
+    private let member = DataAPI.Member()
     private var callOffAlarm: (@Sendable () -> Void)?
     /// The expiry in both kinds of time. The date is computed once per instant, so that clock drift causes no new
     /// status.

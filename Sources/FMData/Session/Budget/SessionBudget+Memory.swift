@@ -157,7 +157,7 @@ extension MemoryBudget.Pool {
     /// Recalls a place of the member that holds most and more than the waiting one, or the one held for longest of a
     /// member that holds any. Returns whom to tell.
     fileprivate mutating func recall(
-        for member: DataAPI.SessionBudget.Member
+        for member: DataAPI.Member
     ) -> (@Sendable (DataAPI.SessionBudget.Event) -> Void)? {
         let mine = held(by: member)
         // As many are recalled at a time as wait.
@@ -173,7 +173,7 @@ extension MemoryBudget.Pool {
         return places[victim].request?.tell
     }
 
-    fileprivate func held(by member: DataAPI.SessionBudget.Member) -> Int {
+    fileprivate func held(by member: DataAPI.Member) -> Int {
         places.count { $0.request?.member == member }
     }
 }

@@ -80,28 +80,16 @@ extension DataAPI.SessionBudget {
         /// The host, the database and the login. Requests with equal keys share the slots.
         public let key: DataAPI.TokenStore.Key
         /// The database object that asks.
-        public let member: Member
+        public let member: DataAPI.Member
         /// Tells the database what has become of the slot, on any thread, from the moment it is granted.
         public let tell: @Sendable (Event) -> Void
 
         /// A request, as a database makes it.
-        public init(key: DataAPI.TokenStore.Key, member: Member, tell: @escaping @Sendable (Event) -> Void) {
+        public init(key: DataAPI.TokenStore.Key, member: DataAPI.Member, tell: @escaping @Sendable (Event) -> Void) {
             self.key = key
             self.member = member
             self.tell = tell
         }
-    }
-
-    /// One of those who share a budget. Two members are equal when they are the same one.
-    public final class Member: Hashable, Sendable {
-        /// A member that no other is equal to.
-        public init() {}
-
-        /// Whether they are the same member.
-        public static func == (a: Member, b: Member) -> Bool { a === b }
-
-        /// By identity.
-        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
     /// What may happen to a slot that is held.

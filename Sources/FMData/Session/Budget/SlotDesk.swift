@@ -8,7 +8,7 @@ final class SlotDesk: Sendable {
 
     private let budget: DataAPI.SessionBudget
     private let key: DataAPI.TokenStore.Key
-    private let member: DataAPI.SessionBudget.Member
+    private let member: DataAPI.Member
     private let onFailure: @Sendable (any Error) -> Void
     private let last = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
@@ -16,7 +16,7 @@ final class SlotDesk: Sendable {
     init?(
         _ budget: DataAPI.SessionBudget?,
         _ key: DataAPI.TokenStore.Key?,
-        _ member: DataAPI.SessionBudget.Member,
+        _ member: DataAPI.Member,
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
         guard let budget, let key else { return nil }

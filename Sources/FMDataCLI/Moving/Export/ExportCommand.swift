@@ -270,8 +270,8 @@ private struct ExportSource {
         self.key = key
     }
 
-    /// Leaves out the records before a key, as the host has sent it. Those with this key come again: if it is not unique
-    /// after all, some of them may not have been written.
+    /// Leaves out the records before a key, as the host has sent it. Those with this key come again: if it is not
+    /// unique after all, some of them may not have been written.
     mutating func narrow(from last: String, _ fields: LayoutFields) throws {
         guard let key else { return }
         let field = DataAPI.FindField(named: key)

@@ -16,11 +16,11 @@ import Testing
         typealias Exchange = DataAPI.LiveExchange
 
         struct Feed {
-            var leader: Exchange.Member?
+            var leader: DataAPI.Member?
             var changes: [[UInt8]] = []
             var digest: String?
             /// How many of the changes each member has, and whom to tell of more.
-            var members: [Exchange.Member: (adopted: Int, request: Exchange.Request)] = [:]
+            var members: [DataAPI.Member: (adopted: Int, request: Exchange.Request)] = [:]
             var hints = 0
             var rests = 0
             var ends = 0
