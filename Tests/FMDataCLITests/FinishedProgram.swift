@@ -1,3 +1,4 @@
+import CustomDump
 import FMTestSupport
 import Foundation
 import Testing
@@ -127,4 +128,25 @@ struct FinishedProgram: Equatable {
         let texts = try files[..<2].map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
         return FinishedProgram(status: status, output: texts[0], errors: texts[1])
     }
+}
+
+/// Expects that a run has printed this and nothing else.
+func expect(
+    _ finished: FinishedProgram,
+    _ output: String,
+    errors: String = "",
+    status: Int32 = 0,
+    fileID: StaticString = #fileID,
+    filePath: StaticString = #filePath,
+    line: UInt = #line,
+    column: UInt = #column
+) {
+    expectNoDifference(
+        finished,
+        FinishedProgram(status: status, output: output, errors: errors),
+        fileID: fileID,
+        filePath: filePath,
+        line: line,
+        column: column
+    )
 }

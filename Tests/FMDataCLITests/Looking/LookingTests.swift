@@ -8,16 +8,6 @@ import Testing
 
 /// The commands that look, from end to end.
 @Suite(.timeLimit(.minutes(15))) struct LookingTests {
-    private func expect(
-        _ finished: FinishedProgram,
-        _ output: String,
-        errors: String = "",
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        expectNoDifference(finished, FinishedProgram(status: status, output: output, errors: errors))
-    }
-
     // MARK: Lists
 
     @Test func databases() async throws {

@@ -8,16 +8,6 @@ import Testing
 
 /// The commands that write, from end to end.
 @Suite(.timeLimit(.minutes(15))) struct WritingTests {
-    private func expect(
-        _ finished: FinishedProgram,
-        _ output: String,
-        errors: String = "",
-        status: Int32 = 0,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        expectNoDifference(finished, FinishedProgram(status: status, output: output, errors: errors))
-    }
-
     private func record(_ id: Int, _ home: Home) -> [String: String] {
         home.sandbox.records(ofTable: "Contacts", inDatabase: "World")?.first { $0.recordId == id }?.values ?? [:]
     }
