@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func aFolderThatCannotBeMadeIsSpokenOfInWords() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let fetched = try await fmdata(
             "schema",
             "fetch",
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func theNearestLayoutIsNamed() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         try await withTemporaryFolder { folder in
             let fetched = try await fmdata(
                 "schema",
@@ -220,7 +220,7 @@ import Testing
 
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func aSignalLogsOut(_ signal: Int32, _ status: Int32) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         sandbox.inject(.holdAnswer, on: .getRecords)
         let (started, continuation) = AsyncStream<Int32>.makeStream()
         async let finished = FinishedProgram.run(

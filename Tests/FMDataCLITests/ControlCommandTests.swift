@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func commandsActOnTheSandbox() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         func say(_ line: String) -> String { ControlReader.answer(to: line, sandbox) }
         #expect(say("fault login:fullHost") == "ok")
         #expect(sandbox.pendingFaults == [.init(.fullHost, on: .login)])
@@ -88,7 +88,7 @@ import Testing
         )
         #expect(ControlReader.answer(to: "advance 5", sandbox) == "ok")
         await sandbox.stop()
-        let other = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let other = try await Sandbox.start(configuration: .patient)
         #expect(ControlReader.answer(to: "advance 5", other) == "error: the clock is the machine's")
         #expect(
             ControlReader.answer(to: "sign-in ada 7F", other) == "error: no sign-in has begun with that request id"
@@ -103,7 +103,7 @@ import Testing
 
     @Test func theStateIsSaved() async throws {
         try await withTemporaryFolder { folder in
-            let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+            let sandbox = try await Sandbox.start(configuration: .patient)
             func save(_ name: String, below place: URL = folder) -> String {
                 ControlReader.answer(to: "save \(name)", sandbox, files: WritableFolder(place.path))
             }
@@ -123,7 +123,7 @@ import Testing
 
     @Test func nothingIsSavedElsewhere() async throws {
         try await withTemporaryFolder { folder in
-            let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+            let sandbox = try await Sandbox.start(configuration: .patient)
             let (inside, outside) = (folder.appendingPathComponent("inside"), folder.appendingPathComponent("outside"))
             for place in [inside, outside] {
                 try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)

@@ -19,7 +19,7 @@ struct FleetTests {
         _ body: (StoreServer, Sandbox) async throws -> Void
     ) async throws {
         try await StoreServer.run { store in
-            var configuration = Sandbox.Configuration()
+            var configuration = Sandbox.Configuration.patient
             configuration.maximumSessions = sessions
             let host = try await Sandbox.start([.sample], configuration: configuration)
             try await body(store, host)

@@ -109,7 +109,7 @@ struct LostAnswerTests {
 
     @Test func whileNothingArrivesAHolderGoesOn() async throws {
         try await withProxy { store, proxy in
-            let host = try await Sandbox.start([.sample])
+            let host = try await Sandbox.start([.sample], configuration: .patient)
             let core = core(at: proxy.socket)
             var config = DataAPI.Config()
             config.sessions.budget = core.budget

@@ -20,7 +20,7 @@ import Testing
     ) async throws {
         let sandbox = try await Sandbox.start(
             [Self.solution(layouts, fields: fields)],
-            configuration: .init { $0.keepAlive = .seconds(3600) }
+            configuration: .patient
         )
         do {
             try await withTemporaryFolder { try await body(sandbox, $0) }
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func allLayoutsIncludeThoseInFolders() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         try await withTemporaryFolder { folder in
             let fetched = try await FinishedProgram.run(
                 ["schema", "fetch", "--all", "--models", folder.path, "--host", sandbox.url, "--database", "World"],
@@ -311,7 +311,7 @@ import Testing
     }
 
     @Test func layoutsAndFoldersAreLeftOut() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let known = try await Self.layouts(of: sandbox)
         let (folderName, inFolder) = try #require(known.folders.first)
         try await withTemporaryFolder { folder in
@@ -372,7 +372,7 @@ import Testing
                 )
             )
         ]
-        let sandbox = try await Sandbox.start([solution], configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start([solution], configuration: .patient)
         try await withTemporaryFolder { folder in
             for _ in 0..<2 {
                 let fetched = try await FinishedProgram.run(

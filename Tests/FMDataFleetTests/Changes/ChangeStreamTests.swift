@@ -77,7 +77,7 @@ struct ChangeStreamTests {
 
     private func withSite(_ body: (Site) async throws -> Void) async throws {
         try await StoreServer.run { store in
-            let host = try await Sandbox.start([.sample])
+            let host = try await Sandbox.start([.sample], configuration: .patient)
             let database = DataAPI.Server(host: host.url)
                 .addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
             let consumer = StoreClient.make(at: store.address)

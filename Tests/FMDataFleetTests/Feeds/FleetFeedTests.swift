@@ -86,7 +86,7 @@ struct FleetFeedTests {
 
     private func run(_ body: (Table) async throws -> Void) async throws {
         try await StoreServer.run { store in
-            var configuration = Sandbox.Configuration()
+            var configuration = Sandbox.Configuration.patient
             configuration.maximumSessions = 30
             let host = try await Sandbox.start([.sample], configuration: configuration)
             let database = DataAPI.Server(host: host.url).addDatabase(

@@ -194,7 +194,7 @@ import Testing
     // MARK: The wrong protocol
 
     @Test func httpsToAPortForPlainHTTP() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let origin = try #require(URL(string: sandbox.url)?.port).description
         let error = await DataAPI.Server(host: "127.0.0.1:\(origin)", config: .patient).getProductInfo()
             .awaitSingleResult().failure
@@ -253,7 +253,7 @@ import Testing
     /// A port that has answered in plain HTTP is not a port for HTTPS.
     @Test(arguments: [0, 1, 20])
     func aServerThatHasAnsweredIsNotSaidToSpeakHTTPS(answers: Int) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let server = DataAPI.Server(host: sandbox.url, config: .patient)
         for _ in 0..<answers { _ = try await server.getProductInfo().firstValue() }
         sandbox.inject(.reset, on: .productInfo, count: nil)

@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func aRestartFromOutsideClosesConnections() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let client = try await RawHTTPClient.connect(host: sandbox.host, port: sandbox.port)
         #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 200)
         sandbox.restart()

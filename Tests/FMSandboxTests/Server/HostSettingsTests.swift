@@ -144,7 +144,7 @@ import Testing
         )
         #expect(sandbox.advanceClock(by: .seconds(5)))
         await sandbox.stop()
-        let other = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let other = try await Sandbox.start(configuration: .patient)
         #expect(!other.advanceClock(by: .seconds(5)))
         await other.stop()
     }

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func itSaysWhereItIs() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         #expect(sandbox.scheme == "http")
         #expect(sandbox.authority == "127.0.0.1:\(sandbox.port)")
         #expect(sandbox.url == "http://127.0.0.1:\(sandbox.port)")
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func aTakenPortIsAnError() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let configuration = Sandbox.Configuration {
             $0.port = sandbox.port
             $0.keepAlive = .seconds(3600)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func closeIsHonoured() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let client = try await client(sandbox)
         let answer = try await client.send("GET", "/fmi/data/v1/productInfo", headers: [("Connection", "close")])
         #expect(answer.status == 200)
@@ -94,7 +94,7 @@ import Testing
     /// RFC 9112, section 3.2.
     @Test(arguments: [("", "1705"), ("Host: a\r\nHost: a\r\n", "1708")])
     func aRequestNamesItsHostOnce(_ hosts: String, _ code: String) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         for body in ["\r\n", "Content-Length: 2\r\n\r\n{}"] {
             let request = "GET /fmi/data/v1/productInfo HTTP/1.1\r\n\(hosts)\(body)"
             let answer = String(
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func aHeadRequestGetsNoBody() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let client = try await client(sandbox)
         let head = try await client.send("HEAD", "/fmi/data/v1/productInfo")
         #expect(head.status == 405)
@@ -258,7 +258,7 @@ import Testing
     #endif
 
     @Test func anAbsoluteTargetIsTaken() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         let client = try await client(sandbox)
         #expect(try await client.send("GET", "\(sandbox.url)/fmi/data/v1/productInfo").status == 200)
         #expect(try await client.send("GET", "\(sandbox.url)").status == 404)
@@ -273,7 +273,7 @@ import Testing
 
     /// A fault may be injected with any status; an invalid one does not break the connection.
     @Test(arguments: [-1, 0, 100, 600, 99_999]) func aStatusThatIsNoneIs500(_ status: Int) async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         sandbox.inject(.empty(status: status))
         let client = try await client(sandbox)
         #expect(try await client.send("GET", "/fmi/data/v1/productInfo").status == 500)

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func theStateIsWrittenAndReadAgain() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         defer { sandbox.stopAndWait() }
         let bench = sandbox.engine
         try bench.commit { world in
@@ -114,7 +114,7 @@ import Testing
                 portalFieldNames: .plain
             )
         )
-        let sandbox = try await Sandbox.start([solution], configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start([solution], configuration: .patient)
         try await withTemporaryFolder { folder in
             let place = folder.appendingPathComponent("new/folder")
             try sandbox.save(to: place)
@@ -132,7 +132,7 @@ import Testing
             #expect(loaded.tables[0].records.map(\.isLocked) == [false, true])
             // A file that is saved, read and saved again has the same bytes.
             let first = try Data(contentsOf: place.appendingPathComponent("Full.json"))
-            let again = try await Sandbox.start([loaded], configuration: .init { $0.keepAlive = .seconds(3600) })
+            let again = try await Sandbox.start([loaded], configuration: .patient)
             try again.save(to: folder)
             #expect(try Data(contentsOf: folder.appendingPathComponent("Full.json")) == first)
             await again.stop()
@@ -146,7 +146,7 @@ import Testing
             [.init("Id", .number, autoEnter: .serial), .init("gX", isGlobal: true)],
             [.init(["Id": "1"])]
         )
-        let sandbox = try await Sandbox.start([solution], configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start([solution], configuration: .patient)
         let engine = sandbox.engine
         try await withTemporaryFolder { folder in
             try engine.commit { world in
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func recordsAreLockedAndLetGoFromOutside() async throws {
-        let sandbox = try await Sandbox.start(configuration: .init { $0.keepAlive = .seconds(3600) })
+        let sandbox = try await Sandbox.start(configuration: .patient)
         defer { sandbox.stopAndWait() }
         try sandbox.setLocked(true, recordId: 2, ofTable: "Contacts", inDatabase: "World")
         #expect(sandbox.records(ofTable: "Contacts", inDatabase: "World")?.map(\.isLocked) == [false, true, false])

@@ -21,11 +21,8 @@ public enum Hosted {
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
     ) async throws {
-        var configuration = Sandbox.Configuration()
+        var configuration = Sandbox.Configuration.patient
         configuration.tls = wire == .tls
-        // A real server closes connections after 5 s without a request. A test that is delayed that long must not be
-        // affected.
-        configuration.keepAlive = .seconds(600)
         configureSandbox(&configuration)
         let sandbox = try await Sandbox.start([solution], configuration: configuration)
 

@@ -1,8 +1,9 @@
-import FMSandbox
+public import FMSandbox
 
 extension Sandbox.Configuration {
-    /// A busy machine may delay a test for longer than an idle connection is normally kept.
-    static var patient: Sandbox.Configuration {
+    /// A real server closes connections after 5 s without a request. A test that a busy machine delays for that long
+    /// must not be affected.
+    public static var patient: Sandbox.Configuration {
         var configuration = Sandbox.Configuration()
         configuration.keepAlive = .seconds(3600)
         return configuration

@@ -30,6 +30,8 @@ struct FleetProcessTests {
         let store = try Store()
         defer { store.stop() }
         var configuration = Sandbox.Configuration()
+        // As long as a busy machine may need; a real server closes connections after 5 s without a request.
+        configuration.keepAlive = .seconds(600)
         configuration.maximumSessions = 4
         let host = try await Sandbox.start([.sample], configuration: configuration)
         try await body(store, host)
@@ -166,6 +168,8 @@ struct FleetProcessTests {
         let store = try await ReplicatedStore.start()
         defer { store.stop() }
         var configuration = Sandbox.Configuration()
+        // As long as a busy machine may need; a real server closes connections after 5 s without a request.
+        configuration.keepAlive = .seconds(600)
         configuration.maximumSessions = 4
         let host = try await Sandbox.start([.sample], configuration: configuration)
         let members = try await start(6, store.url, host)
@@ -214,6 +218,8 @@ struct FleetProcessTests {
     /// Eight processes watch the same contacts; the one that polls is killed, and another one stands still.
     @Test func eightProcessesPollAsOneDoesAlsoWhenTheLeaderIsKilled() async throws {
         var configuration = Sandbox.Configuration()
+        // As long as a busy machine may need; a real server closes connections after 5 s without a request.
+        configuration.keepAlive = .seconds(600)
         // The fifth session is the test's.
         configuration.maximumSessions = 5
         let store = try Store()

@@ -115,7 +115,7 @@ import Testing
         var solution = Solution.people(count: kind.recordCount)
         solution.addJobs()
         var killed = 0
-        var configuration = Sandbox.Configuration()
+        var configuration = Sandbox.Configuration.patient
         configuration.maximumSessions = 100
         let sandbox = try await Sandbox.start([solution], configuration: configuration)
         let result: Result<Void, any Error>
