@@ -1,3 +1,4 @@
+import FMData
 public import Foundation
 
 /// The mark and the secret by which a receiver recognizes its own webhooks: the mark is in the path of their URL, the
@@ -27,13 +28,7 @@ public struct WebhookKey: Sendable, Hashable {
     }
 
     /// 32 random bytes from the system's generator, in hexadecimal digits.
-    public static func randomSecret() -> String {
-        (0..<32).map { _ in
-            let byte = UInt8.random(in: .min ... .max)
-            return (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
-        .joined()
-    }
+    public static func randomSecret() -> String { (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal }
 
     /// The path of a webhook's URL: `/<mark>/<database>/<table>`, each name percent-encoded. To make a webhook by hand,
     /// append it to the receiver's address. The table may be omitted; then it is known only from readable bodies.

@@ -19,6 +19,11 @@ package struct DigestText {
     }
 }
 
+extension [UInt8] {
+    /// Two digits for each byte.
+    package var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}
+
 /// HMAC-SHA-256 under one key.
 ///
 /// Source: [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).

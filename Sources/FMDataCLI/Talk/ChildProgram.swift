@@ -6,8 +6,11 @@ import Foundation
 /// each program a process group of its own, which the terminal would stop.
 struct ChildProgram: Sendable {
     private let id: pid_t
+    /// Whether its end has been noticed: afterwards its id may be that of another one.
+    private let hasEnded = LockedValue(false)
 
-    /// Starts a program, which is looked for in `PATH`. Signals have their default effect in it.
+    /// Starts a program, which is looked for in `PATH`. Signals have their default effect in it, and nothing that is
+    /// open here is open there, such as the connection to the host.
     ///
     /// - Parameters:
     ///   - words: its name and its arguments.
@@ -19,7 +22,7 @@ struct ChildProgram: Sendable {
         variables: [String: String] = [:],
         input: Int32 = STDIN_FILENO,
         output: Int32 = STDOUT_FILENO
-    ) throws {
+    ) throws(POSIXError) {
         #if canImport(Darwin)
         var (actions, attributes) = (posix_spawn_file_actions_t(nil), posix_spawnattr_t(nil))
         #else
@@ -27,6 +30,10 @@ struct ChildProgram: Sendable {
         #endif
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
+        for number in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd"))?.compactMap({ Int32($0) }) ?? []
+        where number > STDERR_FILENO {
+            _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        }
         for (descriptor, number) in [(input, STDIN_FILENO), (output, STDOUT_FILENO)] where descriptor != number {
             posix_spawn_file_actions_adddup2(&actions, descriptor, number)
         }
@@ -58,7 +65,9 @@ struct ChildProgram: Sendable {
         return (ends[0], ends[1])
     }
 
-    func terminate() { kill(id, SIGTERM) }
+    func terminate() {
+        hasEnded.change { if !$0 { kill(id, SIGTERM) } }
+    }
 
     /// Waits for the end of the program, on a thread of its own.
     ///
@@ -66,11 +75,18 @@ struct ChildProgram: Sendable {
     func end() async -> Int32 {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                var word: Int32 = 0
-                var found = waitpid(id, &word, 0)
-                while found == -1, errno == EINTR { found = waitpid(id, &word, 0) }
-                let signal = word & 0x7F
-                continuation.resume(returning: found != id ? -1 : signal == 0 ? word >> 8 & 0xFF : 128 + signal)
+                // It stays in the table of processes until `waitpid` has returned its status.
+                var info = siginfo_t()
+                while waitid(P_PID, id_t(id), &info, WEXITED | WNOWAIT) == -1, errno == EINTR {}
+                let status = hasEnded.change { hasEnded -> Int32 in
+                    hasEnded = true
+                    var word: Int32 = 0
+                    var found = waitpid(id, &word, 0)
+                    while found == -1, errno == EINTR { found = waitpid(id, &word, 0) }
+                    let signal = word & 0x7F
+                    return found != id ? -1 : signal == 0 ? word >> 8 & 0xFF : 128 + signal
+                }
+                continuation.resume(returning: status)
             }
         }
     }

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// A pool's access to a budget, under one key. What is done with held slots is done in the order of the calls, and a
@@ -10,7 +9,7 @@ final class SlotDesk: Sendable {
     private let key: DataAPI.TokenStore.Key
     private let member: DataAPI.Member
     private let onFailure: @Sendable (any Error) -> Void
-    private let last = NIOLockedValueBox<Task<Void, Never>?>(nil)
+    private let work = OrderedWork()
 
     /// `nil` when there is no budget or no key.
     init?(
@@ -31,7 +30,7 @@ final class SlotDesk: Sendable {
         _ tell: @escaping @Sendable (DataAPI.SessionBudget.Event) -> Void,
         _ report: @escaping @Sendable (Result<Slot, FMRest.APIError>) -> Void
     ) -> Taking {
-        let before = last.withLockedValue { $0 }
+        let before = work.last
         let request = DataAPI.SessionBudget.Request(key: key, member: member, tell: tell)
         return Taking(
             Task { [budget, onFailure] in
@@ -57,37 +56,37 @@ final class SlotDesk: Sendable {
         life: Duration,
         _ report: @escaping @Sendable (_ isHeld: Bool) -> Void
     ) {
-        run { [self] in
+        work.add { [self] in
             report(await attempt { try await budget.put(token.value, slot, life) } ?? true)
         }
     }
 
     /// Reports whether the slot is held for certain, so that a login may follow.
     func drop(_ token: SessionToken, from slot: Slot, _ report: @escaping @Sendable (_ isHeld: Bool) -> Void) {
-        run { [self] in
+        work.add { [self] in
             report(await attempt { try await budget.drop(token.value, slot) } ?? false)
         }
     }
 
     /// - Parameter token: the token of a session that has ended; it is dropped first.
     func give(_ slot: Slot, without token: SessionToken?, life: Duration?) {
-        run { [self] in
+        work.add { [self] in
             if let token { _ = await attempt { try await budget.drop(token.value, slot) } }
             await attempt { try await budget.give(slot, life) }
         }
     }
 
     func full(_ slot: Slot) {
-        run { [self] in await attempt { try await budget.full(slot) } }
+        work.add { [self] in await attempt { try await budget.full(slot) } }
     }
 
     func refused(_ slot: Slot, _ code: FileMakerErrorCode?) {
-        run { [self] in await attempt { try await budget.refused(slot, code) } }
+        work.add { [self] in await attempt { try await budget.refused(slot, code) } }
     }
 
     /// Calls `body` when everything that was called so far is done.
     func afterwards(_ body: @escaping @Sendable () -> Void) {
-        run { body() }
+        work.add { body() }
     }
 
     @discardableResult
@@ -97,16 +96,6 @@ final class SlotDesk: Sendable {
         } catch {
             onFailure(error)
             return nil
-        }
-    }
-
-    private func run(_ operation: @escaping @Sendable () async -> Void) {
-        last.withLockedValue { last in
-            let before = last
-            last = Task {
-                await before?.value
-                await operation()
-            }
         }
     }
 }

@@ -7,7 +7,7 @@ final class StoredToken: Sendable {
     private let store: DataAPI.TokenStore.Shared
     private let key: DataAPI.TokenStore.Key
     private let onFailure: @Sendable (any Error) -> Void
-    private let last = NIOLockedValueBox<Task<Void, Never>?>(nil)
+    private let work = OrderedWork()
 
     /// `nil` when there is no store or no key.
     init?(
@@ -27,26 +27,26 @@ final class StoredToken: Sendable {
         _ report: @escaping @Sendable (Result<SessionToken?, FMRest.APIError>) -> Void
     ) -> Loading {
         let loading = Loading(report)
-        run { [self] in loading.finish(await loadNow()) }
+        work.add { [self] in loading.finish(await loadNow()) }
         return loading
     }
 
     /// Reports whether the store keeps the token: `false` if it fails, or if another process has put a token there
     /// meanwhile.
     func save(_ token: SessionToken, _ report: @escaping @Sendable (_ isKept: Bool) -> Void) {
-        run { [self] in
+        work.add { [self] in
             let isKept = try? await attempt { try await store.save(token.value, key) }.get()
             report(isKept ?? false)
         }
     }
 
     func drop(_ token: SessionToken) {
-        run { [self] in _ = await attempt { try await store.remove(token.value, key) } }
+        work.add { [self] in _ = await attempt { try await store.remove(token.value, key) } }
     }
 
     /// Reports whether the store now holds another token or none, so that no other process will use this one.
     func ifReplaced(_ token: SessionToken, _ report: @escaping @Sendable (Bool) -> Void) {
-        run { [self] in
+        work.add { [self] in
             switch await attempt({ try await store.load(key) }) {
             case .success(let stored): report(stored != token.value)
             // If the store cannot be read, another process may still use the session.
@@ -57,7 +57,7 @@ final class StoredToken: Sendable {
 
     /// Calls `body` when all operations requested so far are done.
     func afterwards(_ body: @escaping @Sendable () -> Void) {
-        run { body() }
+        work.add { body() }
     }
 
     private func loadNow() async -> Result<SessionToken?, FMRest.APIError> {
@@ -80,16 +80,6 @@ final class StoredToken: Sendable {
         } catch {
             onFailure(error)
             return .failure(error)
-        }
-    }
-
-    private func run(_ operation: @escaping @Sendable () async -> Void) {
-        last.withLockedValue { last in
-            let before = last
-            last = Task {
-                await before?.value
-                await operation()
-            }
         }
     }
 }

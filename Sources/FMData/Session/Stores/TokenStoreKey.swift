@@ -56,11 +56,7 @@ extension DataAPI.TokenStore.Key {
             }
         }
         let digest = DigestText(secrets).stretched(salt: DigestText(names), rounds: 1000)
-        self.init(
-            host: host,
-            database: database,
-            identity: digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        )
+        self.init(host: host, database: database, identity: digest.hexadecimal)
     }
 }
 
@@ -74,7 +70,5 @@ extension DataAPI.CredentialsProvider.Owner {
 
 extension DataAPI.TokenStore.Key {
     /// SHA-256 of the key's text, in hexadecimal digits.
-    package var digest: String {
-        SHA256.hash(Array(description.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    }
+    package var digest: String { SHA256.hash(Array(description.utf8)).hexadecimal }
 }

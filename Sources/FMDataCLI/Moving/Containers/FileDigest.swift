@@ -1,3 +1,4 @@
+import FMData
 import FMHTTP
 import FMModel
 import Foundation
@@ -10,7 +11,7 @@ struct FileDigest {
 
     /// Nothing can be added after that.
     mutating func text() -> String {
-        digest.finish().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        digest.finish().hexadecimal
     }
 
     /// The digest of a file.

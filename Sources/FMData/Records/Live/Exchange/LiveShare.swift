@@ -1,5 +1,3 @@
-import NIOConcurrencyHelpers
-
 /// The part of one live query in an exchange, as one account. What it says there is said in the order of the calls.
 final class LiveShare: Sendable {
     typealias Exchange = DataAPI.LiveExchange
@@ -7,7 +5,7 @@ final class LiveShare: Sendable {
     let tenure: Tenure
     private let exchange: Exchange
     private let request: Exchange.Request
-    private let last = NIOLockedValueBox<Task<Void, Never>?>(nil)
+    private let work = OrderedWork()
 
     init(_ exchange: Exchange, in tenure: Tenure, _ request: Exchange.Request) {
         self.exchange = exchange
@@ -16,12 +14,12 @@ final class LiveShare: Sendable {
     }
 
     deinit {
-        run { [exchange, request] in exchange.left(request) }
+        work.add { [exchange, request] in exchange.left(request) }
     }
 
     /// Asks what to do instead of a poll, and reports the answer on any thread.
     func ask(mustPoll: Bool, _ report: @escaping @Sendable (Exchange.Turn) -> Void) {
-        run { [exchange, request] in report(await exchange.turn(request, mustPoll)) }
+        work.add { [exchange, request] in report(await exchange.turn(request, mustPoll)) }
     }
 
     /// Reports an accepted poll.
@@ -31,24 +29,15 @@ final class LiveShare: Sendable {
         var bytes = changes?.bytes
         if let count = bytes?.count, count > exchange.maximumBytes { bytes = PolledChanges(kind: .poll).bytes }
         let report = Exchange.Report(changes: bytes, digest: digest, duration: duration)
-        run { [exchange, request] in await exchange.polled(request, report) }
+        work.add { [exchange, request] in await exchange.polled(request, report) }
     }
 
     func rested() {
-        run { [exchange, request] in exchange.rested(request) }
+        work.add { [exchange, request] in exchange.rested(request) }
     }
 
     func hinted() {
-        run { [exchange, request] in exchange.hinted(request) }
-    }
-
-    private func run(_ work: @escaping @Sendable () async -> Void) {
-        last.withLockedValue { last in
-            last = Task { [before = last] in
-                await before?.value
-                await work()
-            }
-        }
+        work.add { [exchange, request] in exchange.hinted(request) }
     }
 }
 
@@ -124,8 +113,4 @@ extension LiveRegistry.Key {
         }
         return DigestText(parts)
     }
-}
-
-extension [UInt8] {
-    fileprivate var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
