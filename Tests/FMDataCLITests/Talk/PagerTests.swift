@@ -122,7 +122,7 @@ import Testing
             home.sandbox.inject(.holdAnswer, on: .logout)
             let terminal = try Terminal()
             let (started, continuation) = AsyncStream<Int32>.makeStream()
-            let environment = Self.reading(home, "echo started; cat \(gate)").setting(["FM_DATABASE": "Large"])
+            let environment = Self.reading(home, "{ echo started; cat; } < \(gate)").setting(["FM_DATABASE": "Large"])
                 .environment
             async let finished = FinishedProgram.run(
                 ["find", "Rows", "--all", "--ndjson"],
