@@ -29,7 +29,7 @@ enum ExitStatus: Int32, CaseIterable {
         case .conflict: "somebody else has changed the record, or is editing it"
         case .unknownOutcome: "whether a write was carried out is not known"
         case .usage: "the command makes no sense"
-        case .interrupted: "interrupted by Ctrl-C (143 by SIGTERM)"
+        case .interrupted: "interrupted by Ctrl-C (143 by SIGTERM, 129 when its terminal was closed)"
         case .readerGone: "the reader of standard output has gone"
         }
     }

@@ -25,14 +25,11 @@ struct FleetStatusCommand: AsyncParsableCommand {
             """
     )
 
-    /// Where the URL of the store may stand, with its password.
-    static let variable = "FM_FLEET_STORE"
-
     @Option(
         help: ArgumentHelp(
             """
             The store, as redis://cache.example.com:6379, rediss://… for TLS or unix:///run/valkey.sock (what \
-            \(Self.variable) says). A store with a password has to be in the variable.
+            \(StoreAddress.variable) says). A store with a password has to be in the variable.
             """,
             valueName: "url"
         )
@@ -42,42 +39,51 @@ struct FleetStatusCommand: AsyncParsableCommand {
     @OptionGroup(title: "Form of the data") var output: OutputOptions
 
     func run() async throws {
-        let address = try address(ProcessInfo.processInfo.environment)
+        let address = try StoreAddress(option: "--store", store, environment: ProcessInfo.processInfo.environment)
         let status: FleetStatus
         do {
             status = try await FleetStatus.read(from: address)
         } catch let error as StoreError {
-            let isRefused = ["NOAUTH", "WRONGPASS", "NOPERM"].contains(error.word)
-            try CommandFailure(
-                CommandError("\(error) \(address)", isRefused ? .refused : error.word == nil ? .unreachable : .failed)
-            )
-            .end(asJSON: output.errorsAreJSON)
+            try CommandFailure(CommandError(error, of: address)).end(asJSON: output.errorsAreJSON)
         }
         try RowPrinter(Self.columns, output).printAll(status.pools.map(\.row))
-    }
-
-    /// The store that the option names, else the one of the environment.
-    func address(_ environment: [String: String]) throws -> StoreAddress {
-        let (text, source) =
-            try store.map { ($0, "--store") }
-            ?? environment[Self.variable].map { ($0, Self.variable) }
-            ?? { throw ValidationError("Which store? Give --store or set \(Self.variable).") }()
-        // The text may hold a password, and is not repeated.
-        guard let address = StoreAddress(url: text) else {
-            throw ValidationError("\(source) is no URL of a store, as redis://cache.example.com:6379.")
-        }
-        if store != nil, address.password != nil {
-            throw ValidationError(
-                "A password in the arguments can be read by all users of this machine. Set \(Self.variable) instead."
-            )
-        }
-        return address
     }
 
     private static let columns =
         [OutputColumn("login")]
         + ["slots", "held", "waiting", "logins", "strays", "queries"].map { OutputColumn($0, isNumber: true) }
         + [OutputColumn("remark")]
+}
+
+extension StoreAddress {
+    /// Where the URL of the store may stand, with its password.
+    static let variable = "FM_FLEET_STORE"
+
+    /// The store that an option names, else the one of the environment.
+    init(option: String, _ url: String?, environment: [String: String]) throws {
+        let (text, source) =
+            try url.map { ($0, option) }
+            ?? environment[Self.variable].map { ($0, Self.variable) }
+            ?? { throw ValidationError("Which store? Give \(option) or set \(Self.variable).") }()
+        // The text may hold a password, and is not repeated.
+        guard let address = StoreAddress(url: text) else {
+            throw ValidationError("\(source) is no URL of a store, as redis://cache.example.com:6379.")
+        }
+        if url != nil, address.password != nil {
+            throw ValidationError(
+                "A password in the arguments can be read by all users of this machine. Set \(Self.variable) instead."
+            )
+        }
+        self = address
+    }
+}
+
+extension CommandError {
+    /// A failure of a store, with its place.
+    init(_ error: StoreError, of address: StoreAddress) {
+        let isRefused = ["NOAUTH", "WRONGPASS", "NOPERM"].contains(error.word)
+        self.init("\(error) \(address)", isRefused ? .refused : error.word == nil ? .unreachable : .failed)
+    }
 }
 
 extension FleetStatus.Pool {

@@ -130,8 +130,8 @@ actor HostVisit {
         case interrupted(by: Int32)
     }
 
-    /// Runs a command's work, then logs out. Ctrl-C and SIGTERM cancel the work and log out too; a second signal ends
-    /// the program without waiting for that.
+    /// Runs a command's work, then logs out. Ctrl-C, SIGTERM and a terminal that is closed cancel the work and log
+    /// out too; a second signal ends the program without waiting for that.
     ///
     /// Inside another command the work has the connections of that. A call of an assistant fails with its error, and a
     /// command of the shell says it.

@@ -1,18 +1,21 @@
 import Dispatch
+import FMData
 import Foundation
 
-/// SIGINT and SIGTERM as events. They are caught when the initializer has returned, so that a parent process may send
-/// one from then on.
-final class Interruption: @unchecked Sendable {
-    // @unchecked: the sources are made in `init` and cancelled later, which is allowed on any thread.
-    private let sources: [any DispatchSourceSignal]
+/// SIGINT, SIGTERM and SIGHUP, by which a closed terminal ends its programs, as events. They are caught when the
+/// initializer has returned, so that a parent process may send one from then on. What the parent has told the program
+/// to ignore stays ignored, as `nohup` does with SIGHUP.
+final class Interruption: Sendable {
+    private let sources: Guarded<[any DispatchSourceSignal]>
     private let signals: AsyncStream<Int32>
+    private let numbers: [Int32]
 
     init() async {
+        numbers = [SIGINT, SIGTERM, SIGHUP].filter { !Self.isIgnored($0) }
         let (stream, continuation) = AsyncStream<Int32>.makeStream()
         signals = stream
         var sources: [any DispatchSourceSignal] = []
-        for number in [SIGINT, SIGTERM] {
+        for number in numbers {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(number) }
             // A source starts to listen some time after `resume()`. If the signal were ignored before that, it would be
@@ -30,7 +33,7 @@ final class Interruption: @unchecked Sendable {
             }
             sources.append(source)
         }
-        self.sources = sources
+        self.sources = Guarded(sources)
     }
 
     /// Returns the first signal; nil if the task is cancelled. Afterwards signals have their default effect, so that
@@ -40,13 +43,20 @@ final class Interruption: @unchecked Sendable {
     @discardableResult
     func wait(takesCtrlC: @Sendable () async -> Bool = { false }) async -> Int32? {
         defer {
-            for source in sources { source.cancel() }
-            for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+            sources.withLock { for source in $0 { source.cancel() } }
+            for number in numbers { signal(number, SIG_DFL) }
         }
         for await number in signals {
             if number == SIGINT, await takesCtrlC() { continue }
             return number
         }
         return nil
+    }
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        let effect = signal(number, SIG_IGN)
+        signal(number, effect)
+        // Functions cannot be compared, and this one is no function but a number.
+        return unsafeBitCast(effect, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -1,19 +1,15 @@
-import Foundation
+import FMData
 
-/// A value that is used on several threads.
-final class LockedValue<Value: Sendable>: @unchecked Sendable {
-    // @unchecked: the value is used under the lock only.
-    private let lock = NSLock()
-    private var stored: Value
+/// A value that is used on several threads. Copies share it.
+struct LockedValue<Value: Sendable>: Sendable {
+    private let stored: Guarded<Value>
 
-    init(_ value: Value) { stored = value }
+    init(_ value: Value) { stored = Guarded(value) }
 
     var value: Value {
-        get { lock.withLock { stored } }
-        set { lock.withLock { stored = newValue } }
+        get { stored.withLock { $0 } }
+        nonmutating set { stored.withLock { $0 = newValue } }
     }
 
-    func change<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        try lock.withLock { try body(&stored) }
-    }
+    func change<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result { try stored.withLock(body) }
 }

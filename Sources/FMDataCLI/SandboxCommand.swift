@@ -9,7 +9,7 @@ struct SandboxCommand: AsyncParsableCommand {
         commandName: "sandbox",
         abstract: "Serves the FileMaker Data API on loopback, out of memory.",
         discussion: """
-            Prints its base URL on one line when it is ready, and ends on SIGINT or SIGTERM. Without --solution it hosts \
+            Prints its base URL on one line when it is ready, and ends on SIGINT, SIGTERM or SIGHUP. Without --solution it hosts \
             the sample database World (account admin, password secret). At a terminal it says on standard error what it \
             serves.
             """

@@ -218,7 +218,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+    @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
     func aSignalLogsOut(_ signal: Int32, _ status: Int32) async throws {
         let sandbox = try await Sandbox.start(configuration: .patient)
         sandbox.inject(.holdAnswer, on: .getRecords)
@@ -238,6 +238,28 @@ import Testing
         expectNoDifference(end, FinishedProgram(status: status, output: "", errors: ""))
         #expect(sandbox.counters.openSessions == 0)
         sandbox.releaseAnswers()
+        await sandbox.stop()
+    }
+
+    @Test func underNohupAClosedTerminalChangesNothing() async throws {
+        let sandbox = try await Sandbox.start(configuration: .patient)
+        sandbox.inject(.holdAnswer, on: .layouts)
+        let (started, continuation) = AsyncStream<Int32>.makeStream()
+        async let finished = FinishedProgram.run(
+            ["layouts", "--ndjson"],
+            environment: Self.world(sandbox),
+            ignoresHangUp: true,
+            started: { continuation.yield($0) }
+        )
+        await sandbox.untilAnswersHeld()
+        for await process in started {
+            kill(process, SIGHUP)
+            break
+        }
+        sandbox.releaseAnswers()
+        let end = try await finished
+        #expect(end.status == 0, "\(end)")
+        #expect(end.output.contains("Contacts"), "\(end)")
         await sandbox.stop()
     }
 }

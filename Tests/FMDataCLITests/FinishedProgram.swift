@@ -20,6 +20,7 @@ struct FinishedProgram: Equatable {
     ///   - outputIsTerminal: whether standard output goes to the terminal as well.
     ///   - output: where standard output goes; nil to a file, whose text is that of the result.
     ///   - maximumFileBlocks: the maximum size of a file that it writes, in blocks of 1 KiB, to imitate a full disk.
+    ///   - ignoresHangUp: whether SIGHUP is ignored when it starts, as `nohup` sets it.
     ///   - started: called with the process id.
     static func run(
         _ arguments: [String],
@@ -29,14 +30,15 @@ struct FinishedProgram: Equatable {
         outputIsTerminal: Bool = false,
         output: FileHandle? = nil,
         maximumFileBlocks: Int? = nil,
+        ignoresHangUp: Bool = false,
         started: @escaping @Sendable (Int32) -> Void = { _ in }
     ) async throws -> FinishedProgram {
         // Ignore the signal, so that the write fails instead.
-        let limits = maximumFileBlocks.map {
-            ["bash", "-c", "trap '' XFSZ; ulimit -f \($0); exec \"$0\" \"$@\""]
-        }
+        var settings = maximumFileBlocks.map { ["trap '' XFSZ", "ulimit -f \($0)"] } ?? []
+        if ignoresHangUp { settings.append("trap '' HUP") }
+        let shell = settings.isEmpty ? [] : ["bash", "-c", settings.joined(separator: "; ") + "; exec \"$0\" \"$@\""]
         return try await run(
-            command: (limits ?? []) + [try folder().appendingPathComponent("fmdata").path] + arguments,
+            command: shell + [try folder().appendingPathComponent("fmdata").path] + arguments,
             environment: environment,
             input: input,
             terminal: terminal,

@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [SIGINT, SIGTERM])
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func itPrintsItsURLAndEndsOnASignal(_ signal: Int32) throws {
         let program = try Program()
         let url = try #require(program.line().flatMap(URL.init(string:)))

@@ -18,10 +18,10 @@ package struct Guarded<State>: @unchecked Sendable {
 }
 
 /// A publisher of OpenCombine that may be used from any thread but is not declared `Sendable`.
-struct SelfGuarded<Object: AnyObject>: @unchecked Sendable {
+package struct SelfGuarded<Object: AnyObject>: @unchecked Sendable {
     // @unchecked: subjects, and the publishers of `ObservableObject`s, guard their values and subscribers by locks of
     // their own.
-    let object: Object
+    package let object: Object
 
-    init(_ object: Object) { self.object = object }
+    package init(_ object: Object) { self.object = object }
 }

@@ -50,11 +50,14 @@ struct Place: Sendable {
         let user = value("user", options.user, \.user)
         let ca = sources.isEnvironmentOf(host) ? value("ca", options.ca, \.ca) : options.ca ?? sources.profile?.ca
 
-        let password = try sources.password(host: host, user: user) { profile in
+        let stored = try sources.password(host: host, user: user) { profile in
             try StoredPasswords(folders.passwords, complain: complain)
                 .password(of: profile, host: host ?? "", user: user ?? "")
                 .map { .known($0, from: folders.passwords.url.path) }
         }
+        let password =
+            try stored ?? NetrcFile.password(host: host, user: user, in: folders.netrc, complain: complain)
+            ?? sources.prompt(host: host, user: user)
         if let password { origins.append("password from \(password.name)") }
         (self.host, self.database, self.user, self.ca) = (host, database, user, ca)
         self.password = password.map(PasswordReader.init)
@@ -118,7 +121,7 @@ private struct PlaceSources {
         profile != nil && profile?.host == host && profile?.user == user
     }
 
-    /// The password's source; nil if none is known.
+    /// The source of the password that options, environment or profile name; nil if they name none.
     ///
     /// - Parameter stored: returns the password that was stored for a profile.
     func password(
@@ -132,8 +135,11 @@ private struct PlaceSources {
             guard isProfileOf(host, user), let profile, let profileName else { return nil }
             return try profile.passwordSource ?? stored(profileName)
         }
-        let source = try isNamed ? ofProfile() ?? ofEnvironment(host, user) : ofEnvironment(host, user) ?? ofProfile()
-        if let source { return source }
+        return try isNamed ? ofProfile() ?? ofEnvironment(host, user) : ofEnvironment(host, user) ?? ofProfile()
+    }
+
+    /// The question for the password; nil if nobody can be asked.
+    func prompt(host: String?, user: String?) -> PasswordSource? {
         guard let host, let user, TerminalPrompt.isPossible(environment: environment) else { return nil }
         return .prompt("Password of \(user) on \(host): ")
     }
@@ -308,23 +314,17 @@ extension AnyPublisher where Output: Sendable, Failure == any Error {
     /// The value of asynchronous work, which begins with a subscription and is cancelled with it.
     fileprivate static func supplied(by work: @escaping @Sendable () async throws -> Output) -> Self {
         Deferred {
-            let value = SharedValue(subject: CurrentValueSubject<Output?, any Error>(nil))
+            let value = SelfGuarded(CurrentValueSubject<Output?, any Error>(nil))
             let task = Task {
                 do {
                     // The end would come before a late subscriber has had the value; `first` ends in its place.
-                    value.subject.send(try await work())
+                    value.object.send(try await work())
                 } catch {
-                    value.subject.send(completion: .failure(error))
+                    value.object.send(completion: .failure(error))
                 }
             }
-            return value.subject.compactMap(\.self).first().handleEvents(receiveCancel: { task.cancel() })
+            return value.object.compactMap(\.self).first().handleEvents(receiveCancel: { task.cancel() })
         }
         .eraseToAnyPublisher()
     }
-}
-
-/// A subject that may be used on any thread.
-private struct SharedValue<Value: Sendable>: @unchecked Sendable {
-    // @unchecked: the subject guards its value and its subscribers by a lock of its own.
-    let subject: CurrentValueSubject<Value?, any Error>
 }

@@ -12,6 +12,8 @@ struct UserFolders: Equatable, Sendable {
     let state: URL
     /// The folder of what can be found out again.
     let cache: URL
+    /// The file of passwords that curl, git and others read, too.
+    let netrc: PrivateFile
 
     init(environment: [String: String]) {
         // The specification says to ignore paths that are not absolute.
@@ -25,6 +27,7 @@ struct UserFolders: Equatable, Sendable {
         cache = (folder("XDG_CACHE_HOME") ?? home.appendingPathComponent(".cache")).appendingPathComponent("fmdata")
         let states = folder("XDG_STATE_HOME") ?? home.appendingPathComponent(".local/state")
         state = states.appendingPathComponent("fmdata")
+        netrc = PrivateFile(folder("NETRC") ?? home.appendingPathComponent(".netrc"))
         sessions = (folder("XDG_RUNTIME_DIR") ?? states).appendingPathComponent("fmdata")
     }
 

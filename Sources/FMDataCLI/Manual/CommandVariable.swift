@@ -1,3 +1,5 @@
+import FMDataFleet
+
 /// A variable of the environment that the commands read, or a file, for the manual.
 struct CommandVariable {
     let names: String
@@ -9,6 +11,14 @@ struct CommandVariable {
         CommandVariable(
             names: "FM_PASSWORD, FM_PASSWORD_FILE",
             meaning: "The password, or a file whose first line it is."
+        ),
+        CommandVariable(
+            names: "NETRC",
+            meaning: "A file with passwords by host and account, instead of ~/.netrc."
+        ),
+        CommandVariable(
+            names: StoreAddress.variable,
+            meaning: "The store of fleets and of streams, as redis://user:password@cache.example.com:6379."
         ),
         CommandVariable(names: "FM_CA", meaning: "A file (PEM) with an authority to trust as well."),
         CommandVariable(names: "FM_TIMEOUT", meaning: "The seconds that a call may take."),
@@ -31,6 +41,10 @@ struct CommandVariable {
         CommandVariable(
             names: "~/.config/fmdata/credentials.json",
             meaning: "Stored passwords, which only their owner can read."
+        ),
+        CommandVariable(
+            names: "~/.netrc",
+            meaning: "Passwords by host and account, if only their owner can read it."
         ),
         CommandVariable(
             names: "$XDG_RUNTIME_DIR/fmdata/sessions.json",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FMData
 import FMModel
+import Foundation
 
 /// The error that ends a command's work.
 struct CommandFailure {
@@ -64,6 +65,8 @@ struct CommandFailure {
                 "hint": ErrorText.hint(for: error).map(OutputValue.text),
                 "httpStatus": error.httpStatus.map(OutputValue.int),
                 "request": request.map(OutputValue.text),
+                "layout": error.request?.name(after: "layouts").map(OutputValue.text),
+                "recordId": error.request?.name(after: "records").flatMap(Int.init).map(OutputValue.int),
                 "fields": names(error.fields),
                 "layouts": names(error.layouts),
                 "scripts": names(error.scripts),
@@ -86,5 +89,15 @@ extension FMRest.APIError {
     fileprivate func reason(withHint: Bool) -> String {
         [ErrorText.reason(of: self), withHint ? ErrorText.hint(for: self) : nil].compactMap(\.self)
             .joined(separator: " ")
+    }
+}
+
+extension FMRest.APIError.RequestSummary {
+    /// The name that follows a word of the path, as `Contacts` in `/databases/Club/layouts/Contacts/records/7`.
+    fileprivate func name(after word: String) -> String? {
+        let parts = path.split(separator: "/")
+        // Words and names take turns: a layout may be called "records".
+        let index = stride(from: 0, to: parts.count - 1, by: 2).first { parts[$0] == word }
+        return index.flatMap { parts[$0 + 1].removingPercentEncoding }
     }
 }

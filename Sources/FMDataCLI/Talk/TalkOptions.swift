@@ -37,4 +37,12 @@ struct TalkOptions: ParsableArguments {
         let handler = CommandLog(isVerbose: verbose, file: file)
         return Logger(label: "fmdata") { _ in handler }
     }
+
+    /// The logger of work that waits until a store comes back, and says so in no other way; nil with `--quiet`.
+    func storeLogger() -> Logger? {
+        guard !quiet else { return nil }
+        var handler = CommandLog(isVerbose: true, file: nil)
+        handler.logLevel = .warning
+        return Logger(label: "fmdata") { [handler] _ in handler }
+    }
 }

@@ -107,9 +107,27 @@ public final class ChangeStream: Sendable {
         _ records: some DataAPI.RecordSource<R>,
         options: DataAPI.LiveOptions = DataAPI.LiveOptions()
     ) async throws {
+        try await publish(records, options: options) { $0.fieldData }
+    }
+
+    /// Publishes the changes of the records, as ``publish(_:options:)`` does, with a content of your own.
+    ///
+    /// Versions that are in the stream already keep the content that they had.
+    ///
+    /// - Parameters:
+    ///   - records: whose changes.
+    ///   - options: how it polls.
+    ///   - content: makes what is published as the `fields` of a record. What it throws ends the publishing.
+    public func publish<R: RecordFields, Content: Encodable & SendableMetatype>(
+        _ records: some DataAPI.RecordSource<R>,
+        options: DataAPI.LiveOptions = DataAPI.LiveOptions(),
+        content: @escaping @Sendable (DataAPI.Record<R, R.Portals>) throws -> Content
+    ) async throws {
         let lease = randomName()
         do {
-            while true { try await leadAndFollow(records, options, lease) }
+            while true {
+                try await leadAndFollow(records, options, { try Self.json(content($0)) }, lease)
+            }
         } catch {
             // The next one need not wait until the lease ends.
             _ = try? await calls.resign(lease)
@@ -123,9 +141,10 @@ public final class ChangeStream: Sendable {
     /// Somebody else publishes by now.
     private struct Superseded: Error {}
 
-    private func leadAndFollow<R: RecordFields & Encodable>(
+    private func leadAndFollow<R: RecordFields>(
         _ records: some DataAPI.RecordSource<R>,
         _ options: DataAPI.LiveOptions,
+        _ fields: @escaping @Sendable (DataAPI.Record<R, R.Portals>) throws -> String,
         _ lease: String
     ) async throws {
         try Task.checkCancellation()
@@ -135,7 +154,7 @@ public final class ChangeStream: Sendable {
                 try await Task.sleep(for: min(.milliseconds(milliseconds), settings.pause))
             case .leads(let sequence):
                 let appending = Appending(calls: calls, lease: lease, length: maximumLength, sequence: sequence)
-                try await follow(records, options, appending)
+                try await follow(records, options, fields, appending)
             }
         } catch let error as StoreError where error.code != .shutdown {
             try await Task.sleep(for: settings.pause)
@@ -143,9 +162,10 @@ public final class ChangeStream: Sendable {
     }
 
     /// Publishes until somebody else does.
-    private func follow<R: RecordFields & Encodable>(
+    private func follow<R: RecordFields>(
         _ records: some DataAPI.RecordSource<R>,
         _ options: DataAPI.LiveOptions,
+        _ fields: @escaping @Sendable (DataAPI.Record<R, R.Portals>) throws -> String,
         _ appending: Appending
     ) async throws {
         let changes = records.changes(keptBy: keeper, options: options, isolation: nil)
@@ -161,7 +181,7 @@ public final class ChangeStream: Sendable {
             group.addTask { [settings] in
                 var appending = appending
                 for try await event in changes.values {
-                    let (entries, mark) = try Self.content(of: event)
+                    let (entries, mark) = try Self.entries(of: event, fields)
                     while try await !appending.append(entries, mark) { try await Task.sleep(for: settings.pause) }
                 }
                 try Task.checkCancellation()
@@ -198,8 +218,9 @@ public final class ChangeStream: Sendable {
     }
 
     /// What an event is in the stream, and the mark that it brings.
-    private static func content<R: RecordFields & Encodable>(
-        of event: DataAPI.CopyEvent<R>
+    private static func entries<R: RecordFields>(
+        of event: DataAPI.CopyEvent<R>,
+        _ fields: (DataAPI.Record<R, R.Portals>) throws -> String
     ) throws -> (entries: [ChangeCalls.Entry], mark: String?) {
         switch event {
         case .records(let records):
@@ -208,7 +229,7 @@ public final class ChangeStream: Sendable {
                     kind: .record,
                     id: "\(record.recordId)",
                     modId: "\(record.modId)",
-                    more: ("fields", try json(record.fieldData))
+                    more: ("fields", try fields(record))
                 )
             }
             return (entries, nil)

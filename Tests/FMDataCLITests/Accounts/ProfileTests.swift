@@ -140,6 +140,68 @@ import Testing
         #expect(text == "cannot read the password from /nowhere/p: No such file or directory")
     }
 
+    @Test func aNetrcFileHoldsPasswordsByHostAndAccount() async throws {
+        try await withTemporaryFolder { folder in
+            let file = PrivateFile(folder.appendingPathComponent("elsewhere/netrc"))
+            try file.write(Data("machine fms.example.com login api password netrc".utf8))
+            let link = folder.appendingPathComponent("netrc")
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file.url)
+            let complaints = Locked<[String]>([])
+            func place(_ options: String..., environment: [String: String] = [:]) throws -> Place {
+                let home = ["HOME": folder.path, "NETRC": link.path]
+                return try Place(
+                    try ConnectionOptions.parse(options),
+                    environment: environment.merging(home) { $1 }
+                ) { text in
+                    complaints.change { $0.append(text) }
+                }
+            }
+            for host in ["fms.example.com", "https://FMS.example.com:8443/"] {
+                let place = try place("--host", host, "--user", "api")
+                #expect(place.origins.last == "password from \(link.path)")
+                let password = try await place.knownPassword()
+                #expect(password == "netrc")
+            }
+            #expect(try place("--host", "fms.example.com", "--user", "eve").password == nil)
+            #expect(try place("--host", "example.com", "--user", "api").password == nil)
+            let environment = ["FM_PASSWORD": "of the environment"]
+            let other = try place("--host", "fms.example.com", "--user", "api", environment: environment)
+            #expect(other.origins.last == "password from FM_PASSWORD")
+            expectNoDifference(complaints.value, [])
+
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.url.path)
+            #expect(try place("--host", "fms.example.com", "--user", "api").password == nil)
+            expectNoDifference(
+                complaints.value,
+                ["\(link.path) is ignored, since others can read it: chmod 600 it."]
+            )
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("machine h login u password p", "p"),
+            ("machine h\n\tlogin u\n\tpassword p\n", "p"),
+            ("# machine h login u password x\n  machine H password p#1 account a login u", "p#1"),
+            (#"machine h login "u" password "a \"b\" \\ c""#, #"a "b" \ c"#),
+            ("machine h login eve password x machine h login u password p", "p"),
+            ("machine h login u password p machine h login u password x", "p"),
+            ("macdef init\nmachine h login u password x\n\nmachine h login u password p", "p"),
+            ("machine h login u", nil),
+            ("machine h password p", nil),
+            ("default login u password p", nil),
+            ("machine h machine g login u password p", nil),
+            ("login u password p", nil),
+            ("machine h login u password", nil),
+            ("machine h login u password \"p", "p"),
+            ("macdef", nil),
+            ("", nil),
+        ]
+    )
+    func netrcFiles(_ text: String, _ password: String?) {
+        #expect(NetrcFile(text).password(host: "h", user: "u") == password)
+    }
+
     // MARK: The file
 
     @Test(

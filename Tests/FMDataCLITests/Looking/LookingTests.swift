@@ -340,6 +340,7 @@ import Testing
                 missing.errors.hasPrefix(#"{"error":{"kind":"fileMaker","code":101,"message":"Record is missing"#),
                 "\(missing.errors)"
             )
+            #expect(missing.errors.contains(#","layout":"Contacts","recordId":999,"#), "\(missing.errors)")
             #expect(missing.errors.hasSuffix(#""outcomeUnknown":false,"status":1}}"# + "\n"), "\(missing.errors)")
             let field = try await home.asAdmin.fmdata("find", "Contacts", "Ctiy=x", "--ndjson")
             expect(

@@ -1,8 +1,11 @@
+import ArgumentParser
 import CustomDump
 import FMSandbox
 import FMTestSupport
 import Foundation
 import Testing
+
+@testable import FMDataCLI
 
 /// `fmdata watch` from end to end.
 @Suite(.timeLimit(.minutes(15))) struct WatchTests {
@@ -237,5 +240,24 @@ import Testing
                 #expect(finished.status == 64, "\(arguments) \(finished.errors)")
             }
         }
+    }
+
+    @Test(
+        arguments: [
+            (["--stream", "a b"], "--stream takes a name of letters"),
+            (["--to", "redis://127.0.0.1"], "--to needs --stream"),
+            (["--stream", "c", "--to", "nowhere"], "--to is no URL of a store"),
+            (["--stream", "c", "--to", "redis://:canary@127.0.0.1"], "A password in the arguments can be read"),
+            (["--stream", "c", "--initial"], "--stream excludes --initial"),
+        ]
+    )
+    func aStreamIsRefusedWhereNothingCanBePublished(_ arguments: [String], _ reason: String) throws {
+        let error = #expect(throws: (any Error).self) {
+            let command = try WatchCommand.parse(["Contacts"] + arguments)
+            _ = try command.changeStream(["FM_FLEET_STORE": "redis://127.0.0.1"])
+        }
+        let text = error.map { WatchCommand.message(for: $0) } ?? ""
+        #expect(text.hasPrefix(reason), "\(text)")
+        #expect(!text.contains("canary"))
     }
 }

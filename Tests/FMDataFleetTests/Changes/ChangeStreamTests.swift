@@ -2,6 +2,7 @@ import CustomDump
 import FMData
 import FMSandbox
 import FMTestSupport
+import Foundation
 import Testing
 
 @testable import FMDataFleet
@@ -305,6 +306,58 @@ struct ChangeStreamTests {
     @Test(arguments: ["", "a b", "{a}", "ä"]) func aNameThatIsNoneIsRefused(name: String) {
         #expect(throws: ChangeStream.InvalidName()) {
             try ChangeStream(name, store: StoreAddress(socketPath: "/nonexistent/s"))
+        }
+    }
+
+    // MARK: The command
+
+    /// Starts `fmdata watch` of the contacts' names.
+    private func command(_ site: Site, host: String, _ more: String..., log: URL) throws -> ChildProcess {
+        let build = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
+        _ = FileManager.default.createFile(atPath: log.path, contents: nil)
+        let variables = [
+            "HOME": log.deletingLastPathComponent().path, "FM_HOST": host, "FM_DATABASE": "World", "FM_USER": "admin",
+            "FM_PASSWORD": "secret", "FM_FLEET_STORE": "unix://\(site.store.socket)",
+        ]
+        return try ChildProcess(
+            build.appendingPathComponent("fmdata").path,
+            ["watch", "Contacts", "--fields", "Name", "--every", "0.05"] + more,
+            environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
+            output: try FileHandle(forWritingTo: log),
+            errors: try FileHandle(forWritingTo: log)
+        )
+    }
+
+    private func status(of process: ChildProcess, after signal: Int32) async -> Int32 {
+        kill(process.id, signal)
+        return await withCheckedContinuation { continuation in
+            // A thread of its own: waiting blocks, and the threads of tasks are few.
+            Thread.detachNewThread { continuation.resume(returning: process.waitUntilExit()) }
+        }
+    }
+
+    @Test func theCommandPublishesAndGoesOnAfterAKill() async throws {
+        try await withTemporaryFolder { folder in
+            let log = folder.appendingPathComponent("log")
+            try await withSite { site in
+                let host = site.contacts.layout.database.server.host
+                let first = try command(site, host: host, "--stream", "c", log: log)
+                let before = try await site.entries("complete", 1)
+                let count = try await site.contacts.count().firstValue()
+                expectNoDifference(before.count { $0.hasPrefix("record ") && $0.contains(#" {"Name":""#) }, count)
+                expectNoDifference(awaited: await status(of: first, after: SIGKILL), 128 + SIGKILL)
+
+                try await site.rename(2, "Emmy")
+                // The lease of the killed one ends after 10 seconds; nobody else can lead before.
+                _ = try await site.consumer.send { _ in RESPCommand("HDEL", "fm:{c}:publisher", "l", "u") }
+                let next = try command(site, host: host, "--stream", "c", log: log)
+                let after = try await site.entries("complete", 2)
+                expectNoDifference(after.count, before.count + 2)
+                #expect(after[before.count].hasSuffix(#"{"Name":"Emmy"}"#), "\(after)")
+                expectEachVersionOnce(after)
+                expectNoDifference(awaited: await status(of: next, after: SIGTERM), 128 + SIGTERM)
+                expectNoDifference(try String(contentsOf: log, encoding: .utf8), "")
+            }
         }
     }
 }

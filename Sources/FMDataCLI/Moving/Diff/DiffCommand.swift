@@ -47,14 +47,12 @@ struct DiffCommand: AsyncParsableCommand {
         try found.checkOptions()
         if schema { return try await compareSchema() }
         guard let key else { return }
-        let comparison = DiffComparison(
-            by: key,
-            fields: fields.flatMap { $0.split(separator: ",").map(String.init) },
-            host
+        let comparison = Guarded(
+            DiffComparison(by: key, fields: fields.flatMap { $0.split(separator: ",").map(String.init) }, host)
         )
-        try await read(from) { try comparison.take(old: $0, $1) }
-        try await read(to) { try comparison.take(new: $0, $1) }
-        guard try comparison.end() else { return }
+        try await read(from) { record, types in try comparison.withLock { try $0.take(old: record, types) } }
+        try await read(to) { record, types in try comparison.withLock { try $0.take(new: record, types) } }
+        guard try comparison.withLock({ try $0.end() }) else { return }
         throw ExitStatus.different.code
     }
 
@@ -134,8 +132,7 @@ struct DiffCommand: AsyncParsableCommand {
 
 /// Compares the records of two sides, which are taken one after the other, and prints in what they differ: a row for
 /// each record that is there on one side only, and for each field with another value.
-private final class DiffComparison: @unchecked Sendable {
-    // @unchecked: one task uses it after the other.
+private struct DiffComparison {
     private let keyField: String
     private let selection: [String]
     private let printer: RowPrinter
@@ -152,13 +149,13 @@ private final class DiffComparison: @unchecked Sendable {
         printer = host.printer(["change", "key", "field", "from", "to"].map { OutputColumn($0) })
     }
 
-    func take(old record: FieldData, _ types: LayoutFields?) throws {
+    mutating func take(old record: FieldData, _ types: LayoutFields?) throws {
         let key = try key(of: record, types)
         guard old.updateValue(record, forKey: key) == nil else { throw notUnique(key) }
         oldKeys.append(key)
     }
 
-    func take(new record: FieldData, _ types: LayoutFields?) throws {
+    mutating func take(new record: FieldData, _ types: LayoutFields?) throws {
         let key = try key(of: record, types)
         guard newKeys.insert(key).inserted else { throw notUnique(key) }
         guard let before = old.removeValue(forKey: key) else {
@@ -186,7 +183,7 @@ private final class DiffComparison: @unchecked Sendable {
     /// Prints the records that the new side lacks, and the end.
     ///
     /// - Returns: whether anything differs.
-    func end() throws -> Bool {
+    mutating func end() throws -> Bool {
         for key in oldKeys where old[key] != nil {
             try print(
                 OutputRow(
@@ -199,7 +196,7 @@ private final class DiffComparison: @unchecked Sendable {
         return isDifferent
     }
 
-    private func print(_ row: OutputRow) throws {
+    private mutating func print(_ row: OutputRow) throws {
         isDifferent = true
         try printer.print(row)
     }

@@ -1,10 +1,9 @@
-import Foundation
+import FMData
 import OpenCombine
 
 /// Publishes what a function returns, one value for each that is asked for, until it returns nil. It has one
 /// subscriber.
-final class PulledPublisher<Output: Sendable>: Publisher, Subscription, @unchecked Sendable {
-    // @unchecked: the state is used under the lock only, and the subscriber is called by one thread at a time.
+final class PulledPublisher<Output: Sendable>: Publisher, Subscription, Sendable {
     typealias Failure = any Error
 
     fileprivate struct State {
@@ -18,18 +17,18 @@ final class PulledPublisher<Output: Sendable>: Publisher, Subscription, @uncheck
         var isStopped = false
     }
 
-    private let state = LockedState(State())
+    private let state = Guarded(State())
     private let pull: @Sendable () async throws -> Output?
 
     init(_ pull: @escaping @Sendable () async throws -> Output?) { self.pull = pull }
 
     func receive<Downstream: Subscriber<Output, any Error>>(subscriber: Downstream) {
-        state.change { $0.subscriber = subscriber }
+        state.withLock { $0.subscriber = subscriber }
         subscriber.receive(subscription: self)
     }
 
     func request(_ demand: Subscribers.Demand) {
-        let begins = state.change { state in
+        let begins = state.withLock { state in
             state.demand += demand
             guard !state.isPulling, state.subscriber != nil else { return false }
             state.isPulling = true
@@ -38,11 +37,11 @@ final class PulledPublisher<Output: Sendable>: Publisher, Subscription, @uncheck
         if begins { Task { await pullValues() } }
     }
 
-    func cancel() { state.change { $0.subscriber = nil } }
+    func cancel() { state.withLock { $0.subscriber = nil } }
 
     /// Ends the values, as if there were no more of them.
     func stop() {
-        let subscriber = state.change { state -> (any Subscriber<Output, any Error>)? in
+        let subscriber = state.withLock { state -> (any Subscriber<Output, any Error>)? in
             state.isStopped = true
             return state.isDelivering ? nil : state.end()
         }
@@ -50,7 +49,7 @@ final class PulledPublisher<Output: Sendable>: Publisher, Subscription, @uncheck
     }
 
     private func pullValues() async {
-        while state.change({ $0.goesOn() }) {
+        while state.withLock({ $0.goesOn() }) {
             do {
                 guard let value = try await pull() else { return end(with: .finished) }
                 deliver(value)
@@ -61,13 +60,13 @@ final class PulledPublisher<Output: Sendable>: Publisher, Subscription, @uncheck
     }
 
     private func deliver(_ value: Output) {
-        let subscriber = state.change { state -> (any Subscriber<Output, any Error>)? in
+        let subscriber = state.withLock { state -> (any Subscriber<Output, any Error>)? in
             state.isDelivering = state.subscriber != nil
             return state.subscriber
         }
         guard let subscriber else { return }
         let demand = subscriber.receive(value)
-        let stopped = state.change { state -> (any Subscriber<Output, any Error>)? in
+        let stopped = state.withLock { state -> (any Subscriber<Output, any Error>)? in
             state.isDelivering = false
             state.demand += demand
             return state.isStopped ? state.end() : nil
@@ -76,7 +75,7 @@ final class PulledPublisher<Output: Sendable>: Publisher, Subscription, @uncheck
     }
 
     private func end(with completion: Subscribers.Completion<any Error>) {
-        state.change { $0.end() }?.receive(completion: completion)
+        state.withLock { $0.end() }?.receive(completion: completion)
     }
 }
 
@@ -92,15 +91,4 @@ extension PulledPublisher.State {
         defer { subscriber = nil }
         return subscriber
     }
-}
-
-/// A state under a lock that need not be `Sendable`.
-private final class LockedState<State>: @unchecked Sendable {
-    // @unchecked: the state is used under the lock only.
-    private let lock = NSLock()
-    private var state: State
-
-    init(_ state: State) { self.state = state }
-
-    func change<Result>(_ body: (inout State) -> Result) -> Result { lock.withLock { body(&state) } }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FMData
+import FMDataFleet
 import Foundation
 import OpenCombine
 
@@ -13,7 +14,9 @@ struct WatchCommand: AsyncParsableCommand {
             The host sends no news, so it is asked now and then; two changes of a record in between are one. With --cursor the \
             next run tells what has happened meanwhile. With --exec a program gets the lines of each batch of changes on its \
             standard input, and the cursor moves on when it has ended with status 0. A batch may come a second time after a \
-            kill, and never gets lost.
+            kill, and never gets lost. With --stream the changes go to a stream of Redis or Valkey, for consumers in any \
+            language: first all records, and from then on, also after a kill, what has changed since the last entry. Of several \
+            programs with one stream one asks the host, and another one goes on when it ends.
             """
     )
 
@@ -36,6 +39,25 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Print the records that are there at first, too.")
     var initial = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Add the changes to the stream fm:{name}:changes of a store instead of printing them.",
+            valueName: "name"
+        )
+    )
+    var stream: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The store of the stream, as redis://cache.example.com:6379, rediss://… for TLS or unix:///run/valkey.sock \
+            (what \(StoreAddress.variable) says). A store with a password has to be in the variable.
+            """,
+            valueName: "url"
+        )
+    )
+    var to: String?
+
     @OptionGroup(title: "Parts of the records") var parts: RecordOptions
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
 
@@ -53,22 +75,61 @@ struct WatchCommand: AsyncParsableCommand {
             throw ValidationError("--every takes seconds, up to a day.")
         }
         guard found.conditions.last != "--exec" else { throw ValidationError("--exec needs a program.") }
+        if stream != nil {
+            guard !initial, cursor == nil, exec.isEmpty, parts.portals.isEmpty else {
+                throw ValidationError("--stream excludes --initial, --cursor, --exec and --portals.")
+            }
+        } else if to != nil {
+            throw ValidationError("--to needs --stream, the name of the stream in that store.")
+        }
         guard found.sort.isEmpty else { throw ValidationError("--sort has no meaning here: changes have no order.") }
     }
 
     func run() async throws {
         try found.checkOptions()
-        try await HostVisit.make(with: connection, errorsAreJSON: true) { visit in try await watch(visit) }
+        let stream = try changeStream(ProcessInfo.processInfo.environment)
+        try await HostVisit.make(with: connection, errorsAreJSON: true) { visit in try await watch(visit, stream) }
     }
 
-    private func watch(_ visit: HostVisit) async throws {
-        let file = cursor.map { CursorFile(URL(fileURLWithPath: $0)) }
-        let earlier = try file?.read()
+    private func watch(_ visit: HostVisit, _ stream: ChangeStream?) async throws {
         let layout = try await visit.open().addLayout(found.layout)
         let fields = try await layout.fields()
-        let lines = ChangeLines(columns: try parts.columns(fields))
         let typed = layout.of(AnyFields.self)
         let records = (try found.find(fields).map(typed.find) ?? typed.allRecords).portals(try parts.requests(fields))
+        let columns = try parts.columns(fields)
+        if let stream { return try await publish(records, columns, to: stream) }
+        try await tell(records, columns)
+    }
+
+    /// The stream that gets the changes; nil if they are printed or given to a program.
+    func changeStream(_ environment: [String: String]) throws -> ChangeStream? {
+        guard let stream else { return nil }
+        let address = try StoreAddress(option: "--to", to, environment: environment)
+        do {
+            return try ChangeStream(stream, store: address, logger: connection.talk.storeLogger())
+        } catch {
+            throw ValidationError("--stream takes a name of letters, digits, -, _, . and :, up to 200 characters.")
+        }
+    }
+
+    private func publish(
+        _ records: DataAPI.FoundSet<AnyFields>,
+        _ columns: RecordColumns,
+        to stream: ChangeStream
+    ) async throws {
+        do {
+            try await stream.publish(records, options: options) { columns.values(of: $0) }
+        } catch {
+            await stream.shutdown()
+            throw error
+        }
+    }
+
+    /// Prints the changes, or gives them to a program.
+    private func tell(_ records: DataAPI.FoundSet<AnyFields>, _ columns: RecordColumns) async throws {
+        let file = cursor.map { CursorFile(URL(fileURLWithPath: $0)) }
+        let earlier = try file?.read()
+        let lines = ChangeLines(columns: columns)
         let receiver = exec.isEmpty ? ChangeReceiver.output : .program(exec)
 
         // After a reset the records that follow take the place of all before.
