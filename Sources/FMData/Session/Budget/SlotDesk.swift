@@ -9,6 +9,7 @@ final class SlotDesk: Sendable {
     private let budget: DataAPI.SessionBudget
     private let key: DataAPI.TokenStore.Key
     private let member: DataAPI.Member
+    private let time: SessionTime
     private let onFailure: @Sendable (any Error) -> Void
     private let last = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
@@ -17,12 +18,14 @@ final class SlotDesk: Sendable {
         _ budget: DataAPI.SessionBudget?,
         _ key: DataAPI.TokenStore.Key?,
         _ member: DataAPI.Member,
+        _ time: SessionTime,
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
         guard let budget, let key else { return nil }
         self.budget = budget
         self.key = key
         self.member = member
+        self.time = time
         self.onFailure = onFailure
     }
 
@@ -34,7 +37,7 @@ final class SlotDesk: Sendable {
         let before = last.withLockedValue { $0 }
         let request = DataAPI.SessionBudget.Request(key: key, member: member, tell: tell)
         return Taking(
-            Task { [budget, onFailure] in
+            time.startTask { [budget, onFailure] in
                 await before?.value
                 do {
                     report(.success(try await budget.take(request)))
@@ -103,7 +106,7 @@ final class SlotDesk: Sendable {
     private func run(_ operation: @escaping @Sendable () async -> Void) {
         last.withLockedValue { last in
             let before = last
-            last = Task {
+            last = time.startTask {
                 await before?.value
                 await operation()
             }
