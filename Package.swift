@@ -37,7 +37,7 @@ let zlib: Target.Dependency = .target(name: "CFMZlib", condition: .when(traits: 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
 let simulation: [Target.Dependency] = [
-    "FMData", "FMHTTP", "FMSandbox", openCombine, logging, nio("NIOCore"), nio("NIOHTTP1"),
+    "FMData", "FMDataFleet", "FMHTTP", "FMSandbox", openCombine, logging, nio("NIOCore"), nio("NIOHTTP1"),
     nio("NIOConcurrencyHelpers"),
 ]
 

@@ -1,9 +1,6 @@
 import FMData
-import Foundation
 import Logging
 import NIOConcurrencyHelpers
-import NIOCore
-import NIOPosix
 
 /// A process of a fleet, without the part that seals tokens.
 final class FleetCore: Sendable {
@@ -26,7 +23,7 @@ final class FleetCore: Sendable {
     private let feedSettings: FeedMember.Settings
     private let bucket: PollBucket
     private let sealer: Sealer
-    private let time: SessionTime
+    private let surroundings: FleetSurroundings
     private let counting = FleetCounting()
     private let state: NIOLockedValueBox<State>
 
@@ -38,19 +35,19 @@ final class FleetCore: Sendable {
         sealer: Sealer,
         logger: Logger?,
         times: StoreClient.Times = .init(),
-        eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+        surroundings: FleetSurroundings = FleetSurroundings()
     ) {
         let state = NIOLockedValueBox(State())
         self.state = state
         self.settings = settings
         feedSettings = feeds
         self.sealer = sealer
-        time = .running(on: eventLoop, wallClock: { Date() })
+        self.surroundings = surroundings
         client = StoreClient(
             address: store,
-            name: "fmdata-\(randomName())",
+            name: "fmdata-\(surroundings.name())",
             times: times,
-            eventLoop: eventLoop,
+            surroundings: surroundings,
             logger: logger,
             observer: StoreClient.Observer(
                 message: { channel, text in
@@ -136,11 +133,11 @@ final class FleetCore: Sendable {
             }
             let member = SlotMember(
                 digest: Self.digest(of: request.key),
-                name: randomName(),
+                name: surroundings.name(),
                 client: client,
                 settings: settings,
                 sealer: sealer,
-                time: time,
+                surroundings: surroundings,
                 counters: counting
             )
             state.byMember[key] = member
@@ -160,7 +157,7 @@ final class FleetCore: Sendable {
                 client: client,
                 settings: feedSettings,
                 sealer: sealer,
-                time: time,
+                time: surroundings.time,
                 counters: counting
             )
             let isFirst = state.feeds(of: feed.channel).isEmpty

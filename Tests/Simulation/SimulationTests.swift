@@ -20,7 +20,7 @@ import Testing
         // Programs with watching calls simulate hours.
         let count =
             switch work {
-            case .calls, .records, .journals: Effort.of(300, brief: 2)
+            case .calls, .records, .journals, .fleets: Effort.of(300, brief: 2)
             case .live: Effort.of(100, brief: 1)
             case .copies, .restores: Effort.of(50, brief: 1)
             case .accounts: Effort.of(25, brief: 1)

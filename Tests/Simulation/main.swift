@@ -20,7 +20,7 @@ guard let count = arguments.first else {
         """
         usage: simulate [KIND] [--hundred | --until-found] <number of seeds> [<first seed>]
                simulate [KIND] [--hundred] --seed <seed>
-        KIND: --records, --live, --accounts, --journals, --copies or --restores
+        KIND: --records, --live, --accounts, --journals, --copies, --restores or --fleets
         """
     )
     exit(64)

@@ -334,7 +334,7 @@ extension SessionPool {
     }
 
     private func slotDesk(under key: DataAPI.TokenStore.Key?) -> SlotDesk? {
-        SlotDesk(configuration.budget, key, member) { [weak self] error in self?.budgetFailed(error) }
+        SlotDesk(configuration.budget, key, member, time) { [weak self] error in self?.budgetFailed(error) }
     }
 
     private struct HeldSlot {

@@ -3,13 +3,17 @@ package import Foundation
 import NIOConcurrencyHelpers
 package import NIOCore
 
-/// The clock and the timers of sessions. Tests supply their own.
+/// The clock, the timers and the tasks of sessions. Tests supply their own.
 package struct SessionTime: Sendable {
     package var now: @Sendable () -> NIODeadline
     /// Calls the closure once at the given instant, on any thread. Returns a closure that cancels the timer.
     package var schedule: @Sendable (NIODeadline, @escaping @Sendable () -> Void) -> @Sendable () -> Void
     /// The wall-clock time of an instant, computed from the clocks at the time of the call.
     package var date: @Sendable (NIODeadline) -> Date
+    /// Starts a task. A simulation runs it on a thread of its own world.
+    package var startTask: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in
+        Task { await body() }
+    }
 
     package init(
         now: @escaping @Sendable () -> NIODeadline,

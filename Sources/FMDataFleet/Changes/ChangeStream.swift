@@ -2,7 +2,6 @@ public import FMData
 import Foundation
 public import Logging
 import NIOCore
-import NIOPosix
 
 /// Publishes the changes of FileMaker records to a stream of Redis or Valkey, for consumers in any language: change
 /// data capture for FileMaker.
@@ -88,7 +87,6 @@ public final class ChangeStream: Sendable {
             address: store,
             name: "fmdata-\(randomName())",
             times: settings.times,
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: logger,
             observer: StoreClient.Observer()
         )

@@ -30,7 +30,7 @@ final class SlotMember: Sendable {
     private let calls: SlotCalls
     private let settings: Settings
     private let sealer: Sealer
-    private let time: SessionTime
+    private let surroundings: FleetSurroundings
     private let counters: FleetCounting
     private let bell = Doorbell()
     private let state: NIOLockedValueBox<State>
@@ -38,24 +38,26 @@ final class SlotMember: Sendable {
     /// The channel on which the member is told something.
     let channel: String
 
+    private var time: SessionTime { surroundings.time }
+
     init(
         digest: String,
         name: String,
         client: StoreClient,
         settings: Settings,
         sealer: Sealer,
-        time: SessionTime,
+        surroundings: FleetSurroundings,
         counters: FleetCounting
     ) {
         let names = SlotCalls.Names(digest: digest)
         calls = SlotCalls(client: client, names: names, settings: settings.calls, me: name)
         self.settings = settings
         self.sealer = sealer
-        self.time = time
+        self.surroundings = surroundings
         self.counters = counters
         channel = names.channelPrefix + name
         state = NIOLockedValueBox(
-            State(machine: SlotMemberMachine(renewal: settings.renewal), lastTake: time.now())
+            State(machine: SlotMemberMachine(renewal: settings.renewal), lastTake: surroundings.time.now())
         )
     }
 
@@ -70,7 +72,7 @@ final class SlotMember: Sendable {
                 state.lastTake = time.now()
             }
         }
-        let lease = randomName()
+        let lease = surroundings.name()
         var failingSince: NIODeadline?
         while true {
             try Task.checkCancellation()
@@ -150,7 +152,7 @@ final class SlotMember: Sendable {
 
     /// Waits for a tenth less or more, so that members do not ask in step.
     private func wait(_ amount: TimeAmount) async {
-        let part = Double.random(in: 0.9...1.1)
+        let part = 0.9 + 0.2 * surroundings.fraction()
         let end = time.now() + .nanoseconds(Int64(Double(amount.nanoseconds) * part))
         let callOff = time.schedule(end) { [bell] in bell.ring() }
         await bell.wait()
@@ -295,9 +297,9 @@ final class SlotMember: Sendable {
             guard let tell else { return nil }
             return { tell(event) }
         case .giveAgain(let slot, let lease, let sealed):
-            return { [self] in Task { await giveAgain(slot, lease, put: sealed) } }
+            return { [self] in _ = time.startTask { [self] in await giveAgain(slot, lease, put: sealed) } }
         case .keep(let leases):
-            state.keeping = Task { [weak self, calls] in
+            state.keeping = time.startTask { [weak self, calls] in
                 let news = try? await calls.keep(leases)
                 self?.act { machine, now in machine.kept(leases, news, now: now) }
             }
@@ -315,13 +317,6 @@ final class SlotMember: Sendable {
     }
 
     private func place(_ number: Int) -> String { "\(calls.names.pool) \(number)" }
-}
-
-/// 8 random bytes in hexadecimal digits.
-func randomName() -> String {
-    let number = UInt64.random(in: .min ... .max)
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
 }
 
 extension Duration {

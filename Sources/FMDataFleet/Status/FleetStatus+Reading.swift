@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 
 extension FleetStatus {
     /// Reads the status of all pools of a store, over a connection of its own. An account with these rights is enough:
@@ -16,7 +15,6 @@ extension FleetStatus {
             address: store,
             name: "fmdata-status",
             times: times,
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: nil,
             observer: StoreClient.Observer()
         )

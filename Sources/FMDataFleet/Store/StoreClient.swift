@@ -2,7 +2,6 @@ import FMData
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOPosix
 import NIOSSL
 
 /// The connection to the store, made when it is needed and made again when it breaks.
@@ -34,11 +33,11 @@ final class StoreClient: Sendable {
         address: StoreAddress,
         name: String,
         times: Times = Times(),
-        eventLoop: any EventLoop,
+        surroundings: FleetSurroundings = FleetSurroundings(),
         logger: Logger?,
         observer: Observer
     ) {
-        self.eventLoop = eventLoop
+        eventLoop = surroundings.eventLoop
         var settings = StoreConnectionMachine.Settings()
         settings.user = address.user
         settings.password = address.password
@@ -49,7 +48,7 @@ final class StoreClient: Sendable {
             address: address,
             settings: settings,
             patience: times.connection,
-            eventLoop: eventLoop,
+            surroundings: surroundings,
             log: log,
             observer: observer
         )
@@ -130,7 +129,7 @@ private final class Core {
     private let settings: StoreConnectionMachine.Settings
     /// How long a command waits for a connection.
     private let patience: TimeAmount
-    private let eventLoop: any EventLoop
+    private let surroundings: FleetSurroundings
     private let log: StoreLog
     private let observer: StoreClient.Observer
 
@@ -150,17 +149,19 @@ private final class Core {
         address: StoreAddress,
         settings: StoreConnectionMachine.Settings,
         patience: TimeAmount,
-        eventLoop: any EventLoop,
+        surroundings: FleetSurroundings,
         log: StoreLog,
         observer: StoreClient.Observer
     ) {
         self.address = address
         self.settings = settings
         self.patience = patience
-        self.eventLoop = eventLoop
+        self.surroundings = surroundings
         self.log = log
         self.observer = observer
     }
+
+    private var eventLoop: any EventLoop { surroundings.eventLoop }
 
     func send(
         _ command: @escaping (StoreRun) -> RESPCommand,
@@ -292,7 +293,7 @@ private final class Core {
             waiting = []
             for entry in refused { entry.report(.failure(error)) }
         }
-        connectsNotBefore = eventLoop.now + backOff.next(jitter: Double.random(in: 0...1))
+        connectsNotBefore = eventLoop.now + backOff.next(jitter: surroundings.fraction())
         if !waiting.isEmpty || !channels.isEmpty { connect() }
     }
 
@@ -308,21 +309,13 @@ private final class Core {
         } catch {
             return failed()
         }
-        let bootstrap = ClientBootstrap(group: eventLoop)
-            .connectTimeout(settings.answerTime)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let tls { try channel.pipeline.syncOperations.addHandler(tls.value) }
-                    try channel.pipeline.syncOperations.addHandler(bound.value.connection)
-                }
+        let opening = StoreOpening(place: address.place, eventLoop: eventLoop, limit: settings.answerTime) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                if let tls { try channel.pipeline.syncOperations.addHandler(tls.value) }
+                try channel.pipeline.syncOperations.addHandler(bound.value.connection)
             }
-        let opened =
-            switch address.place {
-            case .host(let host, let port): bootstrap.connect(host: host, port: port)
-            case .socket(let path): bootstrap.connect(unixDomainSocketPath: path)
-            }
-        opened.whenFailure { _ in bound.value.failed() }
+        }
+        surroundings.open(opening).whenFailure { _ in bound.value.failed() }
     }
 
     private func makeTLSHandler() throws -> NIOSSLClientHandler? {

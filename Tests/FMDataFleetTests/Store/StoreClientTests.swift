@@ -2,7 +2,6 @@ import CustomDump
 import FMTestSupport
 import Foundation
 import NIOCore
-import NIOPosix
 import Testing
 
 @testable import FMDataFleet
@@ -115,7 +114,6 @@ struct StoreClientTests {
                 address: StoreAddress(socketPath: proxy.socket),
                 name: "fmdata-test",
                 times: StoreClient.Times(answer: .milliseconds(100), connection: .milliseconds(100)),
-                eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                 logger: nil,
                 observer: StoreClient.Observer()
             )

@@ -7,7 +7,7 @@ import NIOSSL
 
 @testable import FMDataFleet
 
-/// Stands between a member and its store, at a socket of its own, and loses what a test wants it to lose.
+/// Stands between a member and its store, at a socket of its own, and loses or holds back what a test wants it to.
 ///
 /// A connection that has lost something ends when the proxy passes everything again: what comes next on it would be
 /// taken for what was lost, and no test need wait until a member gives up.
@@ -18,13 +18,15 @@ final class StoreProxy: Sendable {
         case swallowAnswers
         /// Nothing arrives anywhere, and no connection ends.
         case blackHole
+        /// What members send arrives when the proxy passes everything again.
+        case hold
         /// Connections end when so many bytes of answers were delivered.
         case cutAfter(Int)
     }
 
     /// What becomes of bytes that arrive.
     fileprivate enum Fate {
-        case pass, lose
+        case pass, lose, hold
         /// The connection ends after so many of them.
         case cut(Int)
     }
@@ -35,6 +37,9 @@ final class StoreProxy: Sendable {
         var delivered = 0
         /// How many times something was lost or cut.
         var losses = 0
+        /// What is held back, by the clients that have sent it, and how many times something was.
+        var held: [ObjectIdentifier: [ByteBuffer]] = [:]
+        var holds = 0
         /// The clients' ends of connections.
         var clients: [ObjectIdentifier: any Channel] = [:]
         /// Those that have lost something.
@@ -46,6 +51,7 @@ final class StoreProxy: Sendable {
     private let state = NIOLockedValueBox(State())
 
     var lossCount: Int { state.withLockedValue { $0.losses } }
+    var holdCount: Int { state.withLockedValue { $0.holds } }
     var deliveredBytes: Int { state.withLockedValue { $0.delivered } }
 
     private init(socket: String, server: any Channel, glue: Glue) {
@@ -104,6 +110,22 @@ final class StoreProxy: Sendable {
             return []
         }
         for client in broken { client.close(promise: nil) }
+        if case .pass = new {
+            for client in state.withLockedValue({ Array($0.clients.values) }) {
+                client.pipeline.fireUserInboundEventTriggered(HoldingEnds())
+            }
+        }
+    }
+
+    /// Tells a connection to deliver what is held back.
+    private struct HoldingEnds {}
+
+    fileprivate func hold(_ bytes: ByteBuffer, of client: any Channel) {
+        state.withLockedValue { $0.held[ObjectIdentifier(client), default: []].append(bytes) }
+    }
+
+    fileprivate func takeHeld(of client: any Channel) -> [ByteBuffer] {
+        state.withLockedValue { $0.held.removeValue(forKey: ObjectIdentifier(client)) ?? [] }
     }
 
     /// Ends all connections.
@@ -116,7 +138,11 @@ final class StoreProxy: Sendable {
         state.withLockedValue { state in
             let name = ObjectIdentifier(client)
             switch state.behaviour {
-            case .pass:
+            // What follows does not overtake what is held back.
+            case .pass where !isAnswer && state.held[name] != nil, .hold where !isAnswer:
+                state.holds += 1
+                return .hold
+            case .pass, .hold:
                 if isAnswer { state.delivered += count }
                 return state.broken.contains(name) ? .lose : .pass
             case .cutAfter where !isAnswer, .swallowAnswers where !isAnswer:
@@ -144,6 +170,7 @@ final class StoreProxy: Sendable {
         state.withLockedValue { state in
             state.clients[ObjectIdentifier(client)] = nil
             state.broken.remove(ObjectIdentifier(client))
+            state.held[ObjectIdentifier(client)] = nil
         }
     }
 
@@ -177,10 +204,19 @@ final class StoreProxy: Sendable {
                 other.writeAndFlush(bytes, promise: nil)
             case .lose:
                 break
+            case .hold:
+                proxy.hold(bytes, of: client)
             case .cut(let count):
                 if let part = bytes.readSlice(length: count) { other.writeAndFlush(part, promise: nil) }
                 other.close(promise: nil)
                 context.close(promise: nil)
+            }
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            guard event is HoldingEnds else { return context.fireUserInboundEventTriggered(event) }
+            for bytes in glue.proxy.value?.takeHeld(of: context.channel) ?? [] {
+                other.writeAndFlush(bytes, promise: nil)
             }
         }
 

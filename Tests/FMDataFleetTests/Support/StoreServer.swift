@@ -1,7 +1,6 @@
 import FMTestSupport
 import Foundation
 import NIOCore
-import NIOPosix
 
 @testable import FMDataFleet
 
@@ -98,7 +97,6 @@ extension StoreClient {
             address: address,
             name: "fmdata-test",
             times: .ofTests(connection: connection),
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: nil,
             observer: observer
         )

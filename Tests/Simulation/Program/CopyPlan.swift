@@ -32,7 +32,12 @@ struct CopyPlan: Equatable {
 extension Program {
     /// The time of the last planned event, in milliseconds.
     var lastMoment: Int {
-        let faults = faults.compactMap { if case .moment(let time, _, _) = $0 { time } else { nil } }
+        let faults = faults.compactMap { fault -> Int? in
+            switch fault {
+            case .moment(let time, _, _), .member(let time, _, _), .store(let time, _): time
+            case .connection, .request, .storeConnection: nil
+            }
+        }
         return (steps.map(\.time) + faults).max() ?? 0
     }
 }

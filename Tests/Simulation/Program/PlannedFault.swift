@@ -8,6 +8,12 @@ enum PlannedFault: Equatable {
     case moment(milliseconds: Int, host: Int, HostEvent)
     /// Of a request, inside the host.
     case request(host: Int, Sandbox.FaultRule)
+    /// Of a process of a fleet, this number of milliseconds after the beginning.
+    case member(milliseconds: Int, Int, MemberEvent)
+    /// Of the store of a fleet, this number of milliseconds after the beginning.
+    case store(milliseconds: Int, StoreEvent)
+    /// Of a connection to the store, by its number.
+    case storeConnection(Int, ConnectionFault)
 }
 
 enum ConnectionFault: Equatable {

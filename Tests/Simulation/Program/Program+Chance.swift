@@ -21,7 +21,7 @@ extension Program {
         }
         weather = Network.Weather(chance: &chance)
         // From all steps at once to one every second.
-        let span = chance.pick(work.hasRestores ? [1000, 60_000, 900_000] : [0, 50, 1000, 10_000, count * 1000])
+        let span = chance.pick(work.spans ?? [0, 50, 1000, 10_000, count * 1000])
         // Some programs repeat a few verbs only.
         let verbs = chance.once(in: 3) ? (0..<4).map { _ in chance.pick(work.usual) } : work.usual
         steps = (0..<count).map { id in
@@ -52,6 +52,7 @@ extension Program {
         if work == .journals { planJobs(&chance) }
         if work == .copies { planCopies(span, &chance) }
         if work == .restores { planRestores(span, &chance) }
+        if work == .fleets { planFleet(span, &chance) }
     }
 
     private mutating func calmDown() {
@@ -201,10 +202,20 @@ extension HostEvent {
 }
 
 extension Work {
+    /// In how many milliseconds the steps begin; `nil` for the usual choice.
+    fileprivate var spans: [Int]? {
+        switch self {
+        case .copies, .restores: [1000, 60_000, 900_000]
+        // Long enough for leases to end.
+        case .fleets: [1000, 10_000, 60_000, 180_000]
+        case .calls, .records, .live, .accounts, .journals: nil
+        }
+    }
+
     /// The endpoints of faults that are not for all requests.
     fileprivate var endpoints: [Sandbox.Endpoint] {
         switch self {
-        case .calls, .records, .live, .accounts: Sandbox.Endpoint.allCases
+        case .calls, .records, .live, .accounts, .fleets: Sandbox.Endpoint.allCases
         case .journals:
             [.createRecord, .editRecord, .deleteRecord, .find, .getRecord, .createRecord, .editRecord, .login]
         case .copies, .restores: [.getRecords, .getRecords, .find, .getRecord, .login]

@@ -13,6 +13,8 @@ struct Program: Equatable {
     var strangers: [ForeignChange] = []
     /// The copies, kept by following changes.
     var copies: [CopyPlan] = []
+    /// The processes that share sessions; `nil` for a single process.
+    var fleet: FleetPlan?
     var ending: Ending
     /// Whether the program has no faults and no delays: then every call must succeed, and no session may be left.
     var isCalm = false
@@ -76,6 +78,8 @@ struct Step: Equatable {
     var account: String?
     /// The run, if it is one of a job or of a copy.
     var run: RunPlan?
+    /// The process that makes the call, in a fleet.
+    var member: Int?
 
     enum Demand: Equatable {
         case unlimited
@@ -105,6 +109,7 @@ extension Program: CustomStringConvertible {
                 "  \(weather)",
             ]
             + hosts.map { "  \($0)" }
+            + (fleet.map { ["  \($0)"] } ?? [])
             + jobs.map { "  \($0)" } + copies.map { "  \($0)" } + strangers.map { "  \($0)" }
             + steps.map { "  \($0)" } + faults.map { "  \($0)" }
         return lines.joined(separator: "\n").replacing("SimulationTests.", with: "").replacing("simulate.", with: "")

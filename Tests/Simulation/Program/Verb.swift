@@ -79,6 +79,8 @@ enum Work: String, CaseIterable {
     case copies
     /// Live queries of more than a page, while others write, hosts answer falsely and backups are restored.
     case restores
+    /// Calls of several processes that share their sessions through a store, while processes stand still and are killed.
+    case fleets
 
     /// The verbs of a typical program, each as often as its share.
     var usual: [Verb] {
@@ -121,6 +123,11 @@ enum Work: String, CaseIterable {
                 .live, .live, .liveByScan, .liveByScan, .liveByStamp, .liveByLog, .changes, .changes, .changesTakenUp,
                 .read, .logOut,
             ] + Self.ofOthers + Self.ofOthers
+        case .fleets:
+            [
+                .create, .create, .create, .edit, .edit, .delete, .duplicate, .logScript, .upload, .echoScript, .read,
+                .read, .read, .find, .find, .list, .stream, .download, .pinned, .logOut,
+            ]
         }
     }
 

@@ -20,6 +20,10 @@ final class Call: Subscriber {
     private(set) var end: End?
     /// The account with which the call was made, in programs of several accounts.
     private(set) var account: String?
+    /// The process that has made the call, in a fleet.
+    let process: FleetProcess?
+    /// Whether that process was killed: it never hears of an end.
+    private var isDead = false
     /// The steps that begin when this call receives something.
     private var inner: [Step]
 
@@ -27,23 +31,26 @@ final class Call: Subscriber {
         self.step = step
         self.inner = inner
         self.simulation = simulation
+        process = simulation.process(of: step)
     }
 
     func receive(subscription: any Subscription) {
+        guard !isDead else { return subscription.cancel() }
         self.subscription = subscription
         if step.cancel == .beforeDemand { return cancel() }
         if case .after(let milliseconds)? = step.cancel {
-            simulation.onUserThread(in: milliseconds) { [weak self] in self?.cancel() }
+            simulation.onThread(of: step, in: milliseconds) { [weak self] in self?.cancel() }
         }
         switch step.demand {
         case .unlimited: ask(.unlimited)
         case .oneByOne, .slowly: ask(.max(1))
         case .late(let milliseconds):
-            simulation.onUserThread(in: milliseconds) { [weak self] in self?.ask(.unlimited) }
+            simulation.onThread(of: step, in: milliseconds) { [weak self] in self?.ask(.unlimited) }
         }
     }
 
     func receive(_ input: Seen) -> Subscribers.Demand {
+        guard !isDead else { return .none }
         values.append(input)
         note("value \(values.count)")
         simulation.checkAccount(of: self, given: input)
@@ -59,12 +66,13 @@ final class Call: Subscriber {
             demanded += demanded < .max ? 1 : 0
             return .max(1)
         case .slowly(let milliseconds):
-            simulation.onUserThread(in: milliseconds) { [weak self] in self?.ask(.max(1)) }
+            simulation.onThread(of: step, in: milliseconds) { [weak self] in self?.ask(.max(1)) }
             return .none
         }
     }
 
     func receive(completion: Subscribers.Completion<FMRest.APIError>) {
+        guard !isDead else { return }
         if let end { complain("an end after the end, which was \(end)") }
         switch completion {
         case .finished: end = .finished
@@ -88,6 +96,14 @@ final class Call: Subscriber {
         subscription.cancel()
         simulation.ended(self)
         runInner()
+    }
+
+    /// The process was killed.
+    func die() {
+        isDead = true
+        end = .cancelled
+        note("its process is killed")
+        simulation.ended(self)
     }
 
     private func ask(_ demand: Subscribers.Demand) {

@@ -17,10 +17,17 @@ final class Simulation: @unchecked Sendable {
     private let userThread: VirtualMachine.Thread
     let network: Network
     let hosts: [SimulatedHost]
+    /// The store of a fleet.
+    let store: SimulatedStore
+    /// The processes of a fleet, by the numbers of its members, and those that were killed.
+    var processes: [FleetProcess] = []
+    var dead: [FleetProcess] = []
+    /// The number of sessions that the store has forgotten, and that nobody could tell it of.
+    var forgottenSessions = 0
     let log: LogBook
     private(set) var servers: [DataAPI.Server] = []
     private(set) var databases: [DataAPI.Database] = []
-    private(set) var calls: [Int: Call] = [:]
+    var calls: [Int: Call] = [:]
     /// The objects of the steps, as long as they exist.
     var objects: [Int: WeakDatabase] = [:]
     private(set) var callCount = 0
@@ -83,6 +90,7 @@ final class Simulation: @unchecked Sendable {
         hosts = try program.hosts.enumerated().map { index, plan in
             try SimulatedHost(name: "fms\(index).example.com", plan: plan, on: machine, trace: trace)
         }
+        store = SimulatedStore(on: machine, trace: trace)
         for host in hosts { network.add(host) }
     }
 
@@ -94,7 +102,12 @@ final class Simulation: @unchecked Sendable {
     }
 
     func begin(_ step: Step) {
-        guard calls[step.id] == nil, databases.indices.contains(step.host) else { return }
+        guard calls[step.id] == nil else { return }
+        if program.fleet != nil {
+            guard process(of: step)?.isDead == false else { return }
+        } else {
+            guard databases.indices.contains(step.host) else { return }
+        }
         trace.note { "call \(step.id) \(step.verb) on \(self.hosts[step.host].name): begins" }
         let call = Call(step, inner: program.steps.filter { $0.inside == step.id }, in: self)
         calls[step.id] = call
@@ -112,7 +125,8 @@ final class Simulation: @unchecked Sendable {
     }
 
     func database(of step: Step) -> DataAPI.Database {
-        (step.run?.isLast == true ? nextDatabases : databases)[step.host]
+        if let database = process(of: step)?.database { return database }
+        return (step.run?.isLast == true ? nextDatabases : databases)[step.host]
     }
 
     func host(of step: Step) -> SimulatedHost { hosts[step.host] }
@@ -121,18 +135,28 @@ final class Simulation: @unchecked Sendable {
         machine.schedule(at: machine.now + .milliseconds(Int64(milliseconds)), on: userThread, job)
     }
 
+    /// On the thread on which a step runs: that of its process, if there are several.
+    func onThread(of step: Step, in milliseconds: Int, _ job: @escaping () -> Void) {
+        guard let process = calls[step.id]?.process ?? process(of: step) else {
+            return onUserThread(in: milliseconds, job)
+        }
+        machine.schedule(at: machine.now + .milliseconds(Int64(milliseconds)), on: process.thread, job)
+    }
+
     // MARK: The run
 
     private func run() {
-        makeClient()
+        if program.fleet == nil { makeClient() } else { makeFleet() }
         watchLifetimes()
         plan()
         letCallsEnd()
         letJobsEnd()
         letWatchersSee()
         checkRegistries()
+        checkFleetAtRest()
         end()
         judge()
+        if program.fleet != nil { endFleet() }
         letGo()
     }
 
@@ -235,11 +259,12 @@ final class Simulation: @unchecked Sendable {
         makeJobs()
         makeCopies()
         for step in program.steps where step.inside == nil && !isFollowing(step) {
-            onUserThread(in: step.time) { self.begin(step) }
+            onUserThread(in: step.time) { self.start(step) }
         }
         for fault in program.faults {
             switch fault {
-            case .connection: break
+            // Those of fleets are planned when the fleet is made.
+            case .connection, .member, .store, .storeConnection: break
             case .moment(let milliseconds, let host, let event):
                 guard hosts.indices.contains(host) else { continue }
                 onUserThread(in: milliseconds) { self.hosts[host].suffer(event) }
@@ -253,15 +278,30 @@ final class Simulation: @unchecked Sendable {
         }
     }
 
+    /// Begins a step on the thread of its process.
+    private func start(_ step: Step) {
+        guard let process = process(of: step) else { return begin(step) }
+        guard !process.isDead else { return }
+        running += 1
+        process.beginning += 1
+        machine.post(on: process.thread) { [self] in
+            guard !process.isDead else { return }
+            running -= 1
+            process.beginning -= 1
+            begin(step)
+        }
+    }
+
     private func letCallsEnd() {
         // Each run of a job may wait for the requests of the previous one.
-        run(for: program.jobs.isEmpty ? .hours(1) : .hours(24))
+        run(for: program.jobs.isEmpty && program.fleet == nil ? .hours(1) : .hours(24))
         // Steps inside of calls that never received anything.
         for step in program.steps where calls[step.id] == nil && step.run == nil {
-            onUserThread(in: 0) { self.begin(step) }
+            onUserThread(in: 0) { self.start(step) }
         }
+        letFleetRest()
         run(for: .hours(1))
-        for call in unended { onUserThread(in: 0) { call.askForTheRest() } }
+        for call in unended { onThread(of: call.step, in: 0) { call.askForTheRest() } }
         run(for: .hours(1))
         for call in unended {
             find("call \(call.step.id) \(call.step.verb): never ended")
@@ -362,6 +402,7 @@ final class Simulation: @unchecked Sendable {
     }
 
     private func checkLimits() {
+        checkSessions()
         for (database, server) in zip(databases, servers) {
             let status = database.sessionStatus
             // Sessions of a call's own login are additional until others have ended.
@@ -406,7 +447,7 @@ final class Simulation: @unchecked Sendable {
                     find("call \(step.id) \(step.verb): \(complaint)")
                 }
             case .failed(let error):
-                if program.isCalm, !mayFail(step, error) {
+                if program.isCalm || program.fleet != nil, !mayFail(step, error) {
                     find("call \(step.id) \(step.verb): failed though nothing went wrong: \(error)")
                 }
                 log.checkSecrets("\(error)")
@@ -433,6 +474,7 @@ final class Simulation: @unchecked Sendable {
         if program.work == .accounts, error.code == .credentialsReplaced || error.fileMakerCode == .recordAccessDenied {
             return true
         }
+        if mayFail(inFleet: step, error) { return true }
         return switch step.verb {
         case .readMissing: error.fileMakerCode == .recordMissing
         // Its disk may be full.
@@ -479,9 +521,11 @@ final class Simulation: @unchecked Sendable {
         machine.run(for: .minutes(2))
         if program.ending == .release { checkWhatWasLeft(pools) }
         if machine.run(for: .hours(1)) == .restless { return find("the world does not come to rest") }
+        buryTheDead()
         for survivor in lifetimes.flatMap(\.survivors) { find("\(survivor) is never released") }
         if !network.clientChannels.isEmpty { find("\(network.clientChannels.count) channels of the client stay open") }
-        if program.ending == .release, program.isCalm {
+        // Those of a fleet stay in their slots.
+        if program.ending == .release, program.isCalm, program.fleet == nil {
             let left = hosts.map(\.engine.openSessions.count).reduce(0, +)
             if left > 0 { find("\(left) sessions are left on the hosts though nothing went wrong") }
         }

@@ -2,7 +2,17 @@ import FMHTTP
 import Foundation
 import NIOCore
 
-/// The network between the client and the hosts.
+/// What can be reached through the network, by its name.
+protocol SimulatedPeer: AnyObject {
+    var name: String { get }
+    var loop: VirtualLoop { get }
+    /// Whether it refuses new connections.
+    var isDown: Bool { get }
+
+    func accept(_ channel: VirtualChannel, through wire: Wire)
+}
+
+/// The network between the clients, the hosts and the store of a fleet.
 final class Network: @unchecked Sendable {
     // Sendable because it runs on the one real thread of the machine.
     let machine: VirtualMachine
@@ -10,9 +20,12 @@ final class Network: @unchecked Sendable {
     private let trace: Trace
     private var chance: Chance
     private var weather: Weather
-    private var hosts: [String: SimulatedHost] = [:]
+    private var peers: [String: any SimulatedPeer] = [:]
+    /// The faults of connections to hosts, and of those to the store, by their numbers.
     private var faults: [Int: ConnectionFault] = [:]
+    private var storeFaults: [Int: ConnectionFault] = [:]
     private var attempts = 0
+    private var storeAttempts = 0
     /// The client's ends of open connections.
     private(set) var clientChannels: [VirtualChannel] = []
     private var wires: [Wire] = []
@@ -34,12 +47,16 @@ final class Network: @unchecked Sendable {
         thread = machine.makeThread()
         chance = Chance(seed: seed, purpose: .network)
         for case .connection(let number, let fault) in faults { self.faults[number] = fault }
+        for case .storeConnection(let number, let fault) in faults { storeFaults[number] = fault }
     }
 
-    func add(_ host: SimulatedHost) { hosts[host.name] = host }
+    func add(_ peer: any SimulatedPeer) { peers[peer.name] = peer }
 
     /// Removes all planned faults of connections opened from now on.
-    func calmDown() { faults = [:] }
+    func calmDown() {
+        faults = [:]
+        storeFaults = [:]
+    }
 
     /// Makes the network fast.
     func clearUp() { weather.latency = 50...200 }
@@ -70,8 +87,50 @@ final class Network: @unchecked Sendable {
     /// - Parameter isOver: called when the attempt has failed, or the client has closed the channel.
     func open(_ opening: ChannelOpening, isOver: @escaping () -> Void) -> EventLoopFuture<any Channel> {
         attempts += 1
-        let number = attempts
-        let fault = faults[number]
+        return open(Opening(opening), attempts, faults[attempts], isOver)
+    }
+
+    /// Opens channels to the store of a fleet.
+    func openToStore(_ opening: Opening) -> EventLoopFuture<any Channel> {
+        storeAttempts += 1
+        return open(opening, storeAttempts, storeFaults[storeAttempts]) {}
+    }
+
+    /// The description of a channel to open.
+    struct Opening {
+        let host: String
+        let eventLoop: any EventLoop
+        let limit: TimeAmount?
+        let setUp: (any Channel) -> EventLoopFuture<Void>
+
+        init(
+            host: String,
+            eventLoop: any EventLoop,
+            limit: TimeAmount?,
+            setUp: @escaping (any Channel) -> EventLoopFuture<Void>
+        ) {
+            self.host = host
+            self.eventLoop = eventLoop
+            self.limit = limit
+            self.setUp = setUp
+        }
+
+        fileprivate init(_ opening: ChannelOpening) {
+            self.init(
+                host: opening.host,
+                eventLoop: opening.eventLoop,
+                limit: opening.limit,
+                setUp: opening.setUp
+            )
+        }
+    }
+
+    private func open(
+        _ opening: Opening,
+        _ number: Int,
+        _ fault: ConnectionFault?,
+        _ isOver: @escaping () -> Void
+    ) -> EventLoopFuture<any Channel> {
         note { "connection \(number) to \(opening.host)\(fault.map { ": \($0)" } ?? "")" }
         let promise = opening.eventLoop.makePromise(of: (any Channel).self)
         let attempt = Attempt(opening, promise, isOver)
@@ -90,8 +149,8 @@ final class Network: @unchecked Sendable {
         case .lookUpFails?: fail(NameNotFound(), after: trip)
         case .refused?: fail(IOError(errnoCode: ECONNREFUSED, reason: "connect"), after: trip)
         case .lostSYN?: dropped.append(attempt)
-        case .slow(let milliseconds)?: reach(attempt, number, after: trip + .milliseconds(Int64(milliseconds)))
-        case .up?, .down?, nil: reach(attempt, number, after: trip)
+        case .slow(let milliseconds)?: reach(attempt, fault, after: trip + .milliseconds(Int64(milliseconds)))
+        case .up?, .down?, nil: reach(attempt, fault, after: trip)
         }
         return promise.futureResult
     }
@@ -106,12 +165,12 @@ final class Network: @unchecked Sendable {
 
     private final class Attempt: @unchecked Sendable {
         // Sendable because it runs on the one real thread of the machine.
-        let opening: ChannelOpening
+        let opening: Opening
         private var promise: EventLoopPromise<any Channel>?
         let isOver: () -> Void
         var alarm: VirtualMachine.AlarmID?
 
-        init(_ opening: ChannelOpening, _ promise: EventLoopPromise<any Channel>, _ isOver: @escaping () -> Void) {
+        init(_ opening: Opening, _ promise: EventLoopPromise<any Channel>, _ isOver: @escaping () -> Void) {
             self.opening = opening
             self.promise = promise
             self.isOver = isOver
@@ -138,17 +197,17 @@ final class Network: @unchecked Sendable {
     }
 
     /// The first packet reaches the host, and its answer returns.
-    private func reach(_ attempt: Attempt, _ number: Int, after time: TimeAmount) {
+    private func reach(_ attempt: Attempt, _ fault: ConnectionFault?, after time: TimeAmount) {
         later(at: machine.now + time) { [self] in
             guard attempt.isWaiting else { return }
             let eventLoop = attempt.opening.eventLoop
-            guard let host = hosts[attempt.opening.host], !host.isDown else {
+            guard let host = peers[attempt.opening.host], !host.isDown else {
                 return later(at: machine.now + travelTime()) {
                     eventLoop.execute { attempt.fail(IOError(errnoCode: ECONNREFUSED, reason: "connect")) }
                 }
             }
             let (client, server) = (VirtualChannel(on: eventLoop), VirtualChannel(on: host.loop))
-            let (up, down) = makeWires(client, server, faults[number])
+            let (up, down) = makeWires(client, server, fault)
             host.accept(server, through: down)
             later(at: machine.now + travelTime()) { [self] in
                 eventLoop.execute { self.establish(attempt, client, up) }
@@ -206,6 +265,6 @@ final class Network: @unchecked Sendable {
         // They reference the client, which references this network.
         dropped = []
         wires = []
-        hosts = [:]
+        peers = [:]
     }
 }

@@ -4,4 +4,5 @@ final class SharedChance: @unchecked Sendable {
     private var chance: Chance
     init(seed: UInt64) { chance = Chance(seed: seed, purpose: .client) }
     func fraction() -> Double { chance.fraction() }
+    func number() -> UInt64 { chance.next() }
 }

@@ -5,7 +5,7 @@ import NIOHTTP1
 @testable import FMSandbox
 
 /// A host: the engine of FMSandbox behind its own handlers, on a virtual loop and a virtual thread.
-final class SimulatedHost: @unchecked Sendable {
+final class SimulatedHost: SimulatedPeer, @unchecked Sendable {
     // Sendable because it runs on the one real thread of the machine.
     let name: String
     let engine: Engine
@@ -131,6 +131,12 @@ final class SimulatedHost: @unchecked Sendable {
         return counts[.getRecords, default: 0] + counts[.find, default: 0] + counts[.getRecord, default: 0]
     }
 
+    /// Called when a request to end the session of this token arrives.
+    var whenLoggedOut: (String) -> Void {
+        get { tokens.whenLoggedOut }
+        set { tokens.whenLoggedOut = newValue }
+    }
+
     /// The number of open sessions that the client knows, since it has used them.
     var knownSessions: Int { engine.openSessions.filter { tokens.seen.contains($0.token) }.count }
 
@@ -144,6 +150,7 @@ final class SimulatedHost: @unchecked Sendable {
 /// The tokens that requests have had.
 private final class SeenTokens {
     var seen: Set<String> = []
+    var whenLoggedOut: (String) -> Void = { _ in }
 }
 
 /// Records the tokens of requests before they are answered.
@@ -156,10 +163,13 @@ private final class TokenWatch: ChannelInboundHandler {
     init(_ tokens: SeenTokens) { self.tokens = tokens }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head(let head) = Self.unwrapInboundIn(data), let value = head.headers.first(name: "authorization"),
-            value.hasPrefix("Bearer ")
-        {
-            tokens.seen.insert(String(value.dropFirst(7)))
+        if case .head(let head) = Self.unwrapInboundIn(data) {
+            if let value = head.headers.first(name: "authorization"), value.hasPrefix("Bearer ") {
+                tokens.seen.insert(String(value.dropFirst(7)))
+            }
+            if head.method == .DELETE, let sessions = head.uri.firstRange(of: "/sessions/") {
+                tokens.whenLoggedOut(String(head.uri[sessions.upperBound...].prefix { $0 != "?" }))
+            }
         }
         context.fireChannelRead(data)
     }

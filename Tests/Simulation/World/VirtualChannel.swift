@@ -67,6 +67,11 @@ final class VirtualChannel: Channel, ChannelCore, @unchecked Sendable {
         readIfWanted()
     }
 
+    /// The system closes this end, since its process is killed. The process never hears of it.
+    func breakOff() {
+        if state == .open { wire?.finish() }
+    }
+
     // MARK: From the network
 
     /// Called when the system has received something.

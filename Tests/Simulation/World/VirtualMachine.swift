@@ -35,8 +35,10 @@ final class VirtualMachine: @unchecked Sendable {
     private(set) var turns = 0
 
     private var queues: [CircularBuffer<Job>] = []
-    /// The indices of the threads that have jobs.
+    /// The indices of the threads that have jobs and do not stand still.
     private var ready: [Int] = []
+    /// The indices of the threads that stand still.
+    private var halted: Set<Int> = []
     private var alarms: [Int: Alarm] = [:]
     private var deadlines = Heap()
     private var lastAlarm = 0
@@ -58,8 +60,23 @@ final class VirtualMachine: @unchecked Sendable {
             pthread_equal(realThread, pthread_self()) != 0,
             "Something runs on a thread that is not of this world"
         )
-        if queues[thread.place].isEmpty { ready.append(thread.place) }
+        if queues[thread.place].isEmpty, !halted.contains(thread.place) { ready.append(thread.place) }
         queues[thread.place].append(job)
+    }
+
+    /// Lets the threads stand still, as `SIGSTOP` does: jobs and alarms reach them, and wait. Called by another thread.
+    func halt(_ threads: [Thread]) {
+        for thread in threads {
+            halted.insert(thread.place)
+            ready.removeAll { $0 == thread.place }
+        }
+    }
+
+    /// Lets the threads go on.
+    func resume(_ threads: [Thread]) {
+        for thread in threads where halted.remove(thread.place) != nil && !queues[thread.place].isEmpty {
+            ready.append(thread.place)
+        }
     }
 
     /// Calls the job at that time, after all that was due before.

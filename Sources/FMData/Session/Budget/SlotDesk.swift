@@ -9,19 +9,21 @@ final class SlotDesk: Sendable {
     private let key: DataAPI.TokenStore.Key
     private let member: DataAPI.Member
     private let onFailure: @Sendable (any Error) -> Void
-    private let work = OrderedWork()
+    private let work: OrderedWork
 
     /// `nil` when there is no budget or no key.
     init?(
         _ budget: DataAPI.SessionBudget?,
         _ key: DataAPI.TokenStore.Key?,
         _ member: DataAPI.Member,
+        _ time: SessionTime,
         onFailure: @escaping @Sendable (any Error) -> Void
     ) {
         guard let budget, let key else { return nil }
         self.budget = budget
         self.key = key
         self.member = member
+        work = OrderedWork(startTask: time.startTask)
         self.onFailure = onFailure
     }
 
@@ -33,7 +35,7 @@ final class SlotDesk: Sendable {
         let before = work.last
         let request = DataAPI.SessionBudget.Request(key: key, member: member, tell: tell)
         return Taking(
-            Task { [budget, onFailure] in
+            work.startTask { [budget, onFailure] in
                 await before?.value
                 do {
                     report(.success(try await budget.take(request)))

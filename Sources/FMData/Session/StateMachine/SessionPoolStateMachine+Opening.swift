@@ -57,6 +57,8 @@ extension SessionPoolStateMachine {
             if sessions[index].owner == .slot {
                 actions.append(.put(id, token, life: settings.idleTime))
             }
+            // However long the login took, the slot serves.
+            if let slot = sessions[index].slot { sessions[index].slot?.givesNotBefore = max(slot.givesNotBefore, now) }
             show(token, &actions)
             park(index)
             pressure.relieve(now)

@@ -206,7 +206,7 @@ extension SessionPoolStateMachine {
         /// A slot that is held.
         struct Slot: Equatable {
             /// It is not given to others before this instant.
-            let givesNotBefore: NIODeadline
+            var givesNotBefore: NIODeadline
             /// Whether a request has been served in it.
             var hasServed = false
         }

@@ -99,7 +99,6 @@ extension StoreClient {
         StoreClient(
             address: address,
             name: "reader",
-            eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: nil,
             observer: .init()
         )

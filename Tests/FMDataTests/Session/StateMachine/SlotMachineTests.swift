@@ -307,6 +307,17 @@ import Testing
         expectNoDifference(pool.loggedIn(1).last, .grant(1, session: 1, token: 2))
     }
 
+    /// Otherwise two members that wait for one slot would log in and out for ever.
+    @Test func pinnedWorkIsServedHoweverLongItsLoginTook() {
+        var pool = makePool()
+        _ = pool.request(.pinned)
+        _ = pool.slotGranted(1, hasToken: true, waiting: 1)
+        pool.pass(.seconds(2))
+        _ = pool.loggedOut(1)
+        pool.pass(.seconds(2))
+        expectNoDifference(pool.loggedIn(1).last, .grant(1, session: 1, token: 2))
+    }
+
     @Test func pinnedWorkGetsAnIdleSlotOfItsOwnPoolWhenThereIsNoOther() {
         var pool = makeBusyPool()
         _ = pool.release(1, of: 1)

@@ -1,0 +1,120 @@
+import FMSandbox
+
+/// The processes of a fleet, which share a number of sessions through a store.
+struct FleetPlan: Equatable {
+    var slots: Int
+    var members: [MemberPlan]
+}
+
+/// One of the processes, and those that are started in its place when it was killed.
+struct MemberPlan: Equatable {
+    /// How many seconds its wall clock is ahead.
+    var isAhead: Int
+    /// How fast its clock goes, in percent of the true one.
+    var rate: Int
+}
+
+/// What may happen to a process of a fleet.
+enum MemberEvent: Equatable {
+    /// It stands still, as after `SIGSTOP`.
+    case stall(milliseconds: Int)
+    /// It is killed, as by `SIGKILL`; another one is started in its place after this number of milliseconds, if at all.
+    case kill(restartsAfter: Int?)
+}
+
+/// What may happen to the store of a fleet.
+enum StoreEvent: Equatable {
+    /// It has forgotten everything, and refuses connections for a while.
+    case restart(downForMilliseconds: Int)
+    /// Its clock is set to another time.
+    case jump(seconds: Int)
+    case dropConnections
+}
+
+extension ClientPlan {
+    /// With sessions of a fleet a call waits for as long as the program of a process may stand still.
+    mutating func joinFleet(_ chance: inout Chance) {
+        (total, firstByte, waitingDeadline) = (nil, 120, 7200)
+        maximumSessions = chance.pick([1, 2, 8])
+        maximumConnections = 16
+        idleTrim = chance.pick([1, 60, 86_400, 86_400])
+    }
+}
+
+// MARK: - Chance
+
+extension Program {
+    /// Draws the processes, which of them makes each call, and what happens to them and to the store.
+    mutating func planFleet(_ span: Int, _ chance: inout Chance) {
+        let slots = chance.pick([1, 1, 2, 3, 4])
+        let lies = chance.once(in: 2)
+        let members = (0..<chance.pick([2, 2, 3, 4, 6])).map { _ in
+            lies
+                ? MemberPlan(isAhead: chance.pick([-3600, 0, 3600]), rate: chance.pick([90, 100, 110]))
+                : MemberPlan(isAhead: 0, rate: 100)
+        }
+        fleet = FleetPlan(slots: slots, members: members)
+        client.joinFleet(&chance)
+        hosts = [hosts[0]]
+        hosts[0].keepAlive = 5000
+        hosts[0].requestsPerConnection = nil
+        hosts[0].sessionLifetime = 900
+        hosts[0].maximumSessions = isCalm ? 500 : chance.pick([slots, slots, slots + 1, 500])
+        // With slow answers, a process often stands still during its login.
+        if !isCalm, chance.once(in: 3) { hosts[0].latency = 2000 + chance.below(12_000) }
+        weather.latency = isCalm ? 50...200 : chance.pick([50...200, 1000...30_000, 1...300_000])
+        for index in steps.indices {
+            steps[index].host = 0
+            steps[index].member = chance.below(members.count)
+            // A call that begins in another one is made by the same process.
+            if let outer = steps[index].inside { steps[index].member = steps[outer].member }
+        }
+        faults = []
+        ending = chance.once(in: 4) ? .release : .shutdown
+        guard !isCalm else { return }
+        // Some programs have one kind of trouble only.
+        let kinds = chance.once(in: 3) ? [chance.below(9)] : Array(0..<9)
+        for _ in 0..<chance.pick([1, 2, 4, 8]) {
+            faults.append(trouble(chance.pick(kinds), span, members.count, &chance))
+        }
+    }
+
+    private func trouble(_ kind: Int, _ span: Int, _ members: Int, _ chance: inout Chance) -> PlannedFault {
+        let time = chance.below(span + 5000)
+        switch kind {
+        case 0, 1, 2:
+            let length = chance.once(in: 3) ? chance.magnitude(1...10_000) : 10_000 + chance.below(50_000)
+            return .member(milliseconds: time, chance.below(members), .stall(milliseconds: length))
+        case 3, 4:
+            let pause = chance.pick([nil, 0, 1000, 20_000])
+            return .member(milliseconds: time, chance.below(members), .kill(restartsAfter: pause))
+        case 5: return .store(milliseconds: time, .restart(downForMilliseconds: chance.pick([0, 100, 3000, 15_000])))
+        case 6:
+            let event = chance.once(in: 2) ? StoreEvent.jump(seconds: chance.pick([-30, 30])) : .dropConnections
+            return .store(milliseconds: time, event)
+        case 7: return .storeConnection(1 + chance.below(members * 2), ConnectionFault(ofStore: &chance))
+        default:
+            let delay = Sandbox.FaultRule(
+                .delay(.milliseconds(chance.magnitude(1...30_000))),
+                on: chance.pick([.login, .login, .getRecord, .createRecord]),
+                skipping: chance.magnitude(1...20) - 1,
+                count: chance.pick([1, 4])
+            )
+            return .request(host: 0, delay)
+        }
+    }
+}
+
+extension ConnectionFault {
+    fileprivate init(ofStore chance: inout Chance) {
+        let way = chance.pick([
+            Wire.Break.finish, .reset, .silence, .stall(milliseconds: chance.magnitude(1...8000)),
+        ])
+        switch chance.below(8) {
+        case 0: self = .refused
+        case 1: self = .lostSYN
+        case 2..<5: self = .up(afterBytes: chance.magnitude(1...20_000) - 1, way)
+        default: self = .down(afterBytes: chance.magnitude(1...4000) - 1, way)
+        }
+    }
+}

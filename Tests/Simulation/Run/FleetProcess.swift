@@ -1,0 +1,176 @@
+import FMHTTP
+import Foundation
+import NIOCore
+import OpenCombine
+
+@testable import FMData
+@testable import FMDataFleet
+
+/// A process of a fleet: a client with its threads, its clocks, and its connections to the host and to the store.
+final class FleetProcess: @unchecked Sendable {
+    // Sendable because it runs on the one real thread of the machine.
+    let member: Int
+    /// The thread on which its calls begin.
+    let thread: VirtualMachine.Thread
+    private let loops: [VirtualLoop]
+    private let executor: VirtualExecutor
+    private let machine: VirtualMachine
+    private let core: FleetCore
+    private(set) var server: DataAPI.Server?
+    private(set) var database: DataAPI.Database?
+    private let life = Life()
+    var isDead: Bool { life.hasEnded }
+    /// The number of its calls that are about to begin.
+    var beginning = 0
+    /// Until when it stands still.
+    private var stalledUntil: NIODeadline
+    /// Whether it has ever stood still.
+    private(set) var hasStalled = false
+    private var subscription: AnyCancellable?
+    private(set) var hasShutDown = false
+
+    init(_ member: Int, number: Int, of simulation: Simulation, in fleet: FleetPlan) {
+        let (machine, network, program) = (simulation.machine, simulation.network, simulation.program)
+        let plan = fleet.members[member]
+        self.member = member
+        self.machine = machine
+        thread = machine.makeThread()
+        let clock = VirtualClock(of: machine, rate: Double(plan.rate) / 100)
+        // The last one is for the store.
+        let loops = (0...program.client.loops).map { _ in VirtualLoop(on: machine, clock: clock) }
+        let executor = VirtualExecutor(on: machine)
+        (self.loops, self.executor) = (loops, executor)
+        stalledUntil = machine.now
+        let life = life
+        let chance = SharedChance(seed: program.seed &+ UInt64(number) &* 7919)
+        let date: @Sendable () -> Date = {
+            let seconds = Double(clock.reading(at: machine.now).uptimeNanoseconds) / 1_000_000_000
+            return Date(timeIntervalSince1970: seconds + Double(plan.isAhead))
+        }
+        func time(on loop: VirtualLoop) -> SessionTime {
+            var time = SessionTime.running(on: loop, wallClock: date)
+            time.startTask = { body in Task(executorPreference: executor) { await body() } }
+            return time
+        }
+        var surroundings = FleetSurroundings(eventLoop: loops[loops.count - 1])
+        surroundings.time = time(on: loops[loops.count - 1])
+        surroundings.random = { chance.number() }
+        surroundings.open = { opening in
+            if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+            return network.openToStore(
+                Network.Opening(
+                    host: simulation.store.name,
+                    eventLoop: opening.eventLoop,
+                    limit: opening.limit,
+                    setUp: opening.setUp
+                )
+            )
+        }
+        var settings = SlotMember.Settings()
+        settings.calls.slots = fleet.slots
+        core = FleetCore(
+            store: StoreAddress(host: simulation.store.name),
+            settings: settings,
+            sealer: .transparent,
+            logger: nil,
+            surroundings: surroundings
+        )
+        var config = program.client.config(simulation.log)
+        config.sessions.budget = core.budget
+        config.sessions.fullHostDeadline = config.sessions.waitingDeadline
+        var runtime = Runtime(eventLoopGroup: VirtualLoopGroup(Array(loops.dropLast()))) { opening in
+            if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+            return network.open(opening) {}
+        }
+        runtime.random = { chance.fraction() }
+        let server = DataAPI.Server(
+            host: simulation.hosts[0].name,
+            config: config,
+            runtime: runtime,
+            wallClock: date,
+            time: time(on: loops[0])
+        )
+        self.server = server
+        database = server.addDatabase(
+            HostPlan.database,
+            credentials: .init(user: HostPlan.user, password: HostPlan.password)
+        )
+    }
+
+    /// Known to the closures that connect.
+    private final class Life: @unchecked Sendable {
+        // Sendable because it runs on the one real thread of the machine.
+        var hasEnded = false
+    }
+
+    private var threads: [VirtualMachine.Thread] { loops.map(\.thread) + [executor.thread, thread] }
+
+    var counters: FleetCounters { core.counters }
+
+    /// Whether it lives and goes on.
+    var isAwake: Bool { !isDead && machine.now >= stalledUntil }
+
+    /// The tokens of the sessions that it has open.
+    var openTokens: [String] { database?.pool.openTokens.map(\.value) ?? [] }
+
+    // MARK: Events
+
+    /// Stands still for so long. Called by a thread of nobody.
+    func stall(_ milliseconds: Int) {
+        guard !isDead else { return }
+        hasStalled = true
+        let end = machine.now + .milliseconds(Int64(milliseconds))
+        stalledUntil = max(stalledUntil, end)
+        machine.halt(threads)
+    }
+
+    /// Goes on, unless it has to stand still for longer.
+    func goOn() {
+        if isAwake { machine.resume(threads) }
+    }
+
+    /// Ends at once: the system closes its connections.
+    func die(in network: Network) {
+        life.hasEnded = true
+        machine.halt(threads)
+        for channel in network.clientChannels where loops.contains(where: { $0 === channel.eventLoop }) {
+            channel.breakOff()
+        }
+    }
+
+    /// Lets the objects of a dead process end. Its connections are closed, and nobody looks any more.
+    func rest() {
+        server = nil
+        database = nil
+        subscription = nil
+        machine.resume(threads)
+    }
+
+    // MARK: The end
+
+    /// Shuts down. Runs on the process's thread.
+    func shutDown() {
+        guard let server else { return }
+        subscription = server.shutdown().sink { [weak self] _ in
+            self?.hasShutDown = true
+        } receiveValue: { _ in
+        }
+    }
+
+    /// Lets its objects go.
+    func release() {
+        server = nil
+        database = nil
+        subscription = nil
+    }
+
+    /// Closes the connection to the store.
+    func leaveStore() {
+        Task(executorPreference: executor) { [core] in await core.shutdown() }
+    }
+}
+
+extension Sealer {
+    /// Seals nothing.
+    fileprivate static let transparent = Sealer(seal: { content, _ in content }, open: { sealed, _ in sealed })
+}
