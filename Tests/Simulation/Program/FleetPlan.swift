@@ -60,8 +60,8 @@ extension Program {
         hosts[0].requestsPerConnection = nil
         hosts[0].sessionLifetime = 900
         hosts[0].maximumSessions = isCalm ? 500 : chance.pick([slots, slots, slots + 1, 500])
-        // With slow answers, a process often stands still during its login.
-        if !isCalm, chance.once(in: 3) { hosts[0].latency = 2000 + chance.below(12_000) }
+        // With slow answers, a process often stands still during its login. A logout must end in time.
+        if !isCalm, chance.once(in: 3) { hosts[0].latency = 2000 + chance.below(6000) }
         weather.latency = isCalm ? 50...200 : chance.pick([50...200, 1000...30_000, 1...300_000])
         for index in steps.indices {
             steps[index].host = 0

@@ -44,6 +44,9 @@ extension Simulation {
                 process.goOn()
             }
         case .kill(let pause):
+            // A holder that dies before it has told an empty store what it holds.
+            let stored = Set(store.sealedTokens.map { String(decoding: $0, as: UTF8.self) })
+            forgottenSessions += process.openTokens.count { !stored.contains($0) }
             process.die(in: network)
             running -= process.beginning
             dead.append(process)

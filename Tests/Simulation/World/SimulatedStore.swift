@@ -71,8 +71,13 @@ final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
 
     private var now: Int { Int((machine.now - machine.start).nanoseconds / 1_000_000) + offset }
 
-    /// How many members have died during a login, as it has told others.
-    var strays: Int { formerStrays + pools.values.reduce(0) { $0 + $1.strays } }
+    /// How many members have died during a login, as it has told others or will tell the next one.
+    var strays: Int {
+        let now = now
+        return formerStrays + pools.values.reduce(0) { sum, pool in
+            sum + pool.strays + pool.places.values.count { $0.isOpening && $0.until <= now }
+        }
+    }
 
     /// The sealed tokens in slots.
     var sealedTokens: [[UInt8]] { pools.values.flatMap { $0.places.values.compactMap(\.token) } }
