@@ -200,7 +200,11 @@ struct ExactName: Hashable, Sendable {
     init(_ text: String) { self.text = text }
 
     static func == (left: ExactName, right: ExactName) -> Bool {
-        left.text.utf8.count == right.text.utf8.count && left.text.utf8.elementsEqual(right.text.utf8)
+        var (left, right) = (left.text, right.text)
+        // The view of UTF-8 would be compared through its iterator.
+        return left.withUTF8 { left in
+            right.withUTF8 { right in left.count == right.count && left.elementsEqual(right) }
+        }
     }
 
     func hash(into hasher: inout Hasher) {

@@ -69,13 +69,24 @@ final class RowPrinter {
 
     /// A line of CSV by RFC 4180. Line breaks in values stay as they are.
     static func csv(_ cells: [String]) -> String {
-        var line = ""
+        let quote = UInt8(ascii: "\"")
+        // Bytes are looked at, since a character would hide a quote that an accent follows.
+        var line: [UInt8] = []
         for (index, cell) in cells.enumerated() {
-            if index > 0 { line += "," }
-            // Bytes are looked at, since a character would hide a quote that an accent follows.
-            line += cell.utf8.contains(where: needsQuotes) ? quoted(cell) : cell
+            if index > 0 { line.append(UInt8(ascii: ",")) }
+            guard cell.utf8.contains(where: needsQuotes) else {
+                line += cell.utf8
+                continue
+            }
+            line.append(quote)
+            for byte in cell.utf8 {
+                if byte == quote { line.append(quote) }
+                line.append(byte)
+            }
+            line.append(quote)
         }
-        return line + "\r\n"
+        line += "\r\n".utf8
+        return String(decoding: line, as: UTF8.self)
     }
 
     private static func needsQuotes(_ byte: UInt8) -> Bool {
@@ -83,10 +94,5 @@ final class RowPrinter {
         case UInt8(ascii: ","), UInt8(ascii: "\""), UInt8(ascii: "\r"), UInt8(ascii: "\n"): true
         default: false
         }
-    }
-
-    private static func quoted(_ cell: String) -> String {
-        let doubled = cell.unicodeScalars.flatMap { $0 == "\"" ? ["\"", "\""] : [$0] }
-        return "\"" + String(String.UnicodeScalarView(doubled)) + "\""
     }
 }
