@@ -74,9 +74,10 @@ final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
     /// How many members have died during a login, as it has told others or will tell the next one.
     var strays: Int {
         let now = now
-        return formerStrays + pools.values.reduce(0) { sum, pool in
-            sum + pool.strays + pool.places.values.count { $0.isOpening && $0.until <= now }
-        }
+        return formerStrays
+            + pools.values.reduce(0) { sum, pool in
+                sum + pool.strays + pool.places.values.count { $0.isOpening && $0.until <= now }
+            }
     }
 
     /// The sealed tokens in slots.
