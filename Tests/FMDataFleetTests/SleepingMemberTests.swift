@@ -7,8 +7,8 @@ import Testing
 @testable import FMData
 @testable import FMDataFleet
 
-/// A member that stands still for longer than its lease, as after `SIGSTOP`, in each phase of its work: what it says too
-/// late is refused, and what it has opened is logged out. (`FleetTests` has one that holds a slot without using it,
+/// A member that stands still for longer than its lease, as after `SIGSTOP`, in each phase of its work: what it says
+/// too late is refused, and what it has opened is logged out. (`FleetTests` has one that holds a slot without using it,
 /// `FleetFeedTests` one that polls for all.)
 @Suite(
     .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
