@@ -23,7 +23,7 @@ import NIOCore
 /// | what happens | what follows |
 /// |---|---|
 /// | a process is killed | its slots are free 10 s later, with their sessions |
-/// | it is killed during a login | the same; the host may keep a session for 15 minutes (``FleetCounters/strays``) |
+/// | it is killed during a login, or has no answer to it | the same; a session may stay (``FleetCounters/strays``) |
 /// | a process stands still for longer than 10 s | its slots pass to others; when it goes on, it lets them go |
 /// | the host refuses the password | one process asks once a minute, not each of them |
 /// | the host is full | the whole fleet opens no more sessions than are open for a minute |

@@ -81,7 +81,8 @@ final class FleetCore: Sendable {
             drop: { [self] _, slot in try await member(of: slot.request).drop(slot) },
             give: { [self] slot, life in await member(of: slot.request).give(slot, life) },
             full: { [self] slot in await member(of: slot.request).full(slot) },
-            refused: { [self] slot, code in try await member(of: slot.request).refused(slot, code) }
+            refused: { [self] slot, code in try await member(of: slot.request).refused(slot, code) },
+            left: { [self] slot in member(of: slot.request).left(slot) }
         )
     }
 

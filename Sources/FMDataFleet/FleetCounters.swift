@@ -9,8 +9,8 @@ public struct FleetCounters: Hashable, Sendable {
     /// Slots that were held by somebody else when the store was told of them: this process had not renewed them in
     /// time.
     public var slotsLost = 0
-    /// Holders that died during a login, so that the host may have a session that nobody knows. It drops each of them
-    /// after 15 minutes.
+    /// Slots whose holders before died during a login, or had no answer to it, so that the host may have a session that
+    /// nobody knows. It drops each of them after 15 minutes.
     public var strays = 0
     /// Logins that found the host full, each of which limits the whole fleet for a minute.
     public var fullHosts = 0

@@ -224,6 +224,23 @@ struct FleetTests {
         }
     }
 
+    @Test func aSessionWhoseLoginIsNotAnsweredIsCounted() async throws {
+        try await withHost { store, host in
+            host.inject(.cutAnswer(afterBytes: 0), on: .login)
+            let member = TestFleet(store: store, host: host, slots: 1)
+            let pool = StoredPool(in: store)
+            async let read: Void = member.read()
+            // It renews the slot no more, and waits for one.
+            while try await !pool.fields().keys.contains(where: { $0.hasPrefix("a:") }), !Task.isCancelled {}
+            try await pool.endLease(of: 1)
+            try await read
+            expectNoDifference(member.core.counters.strays, 1)
+            expectNoDifference(host.counters.logins, 2)
+            expectNoDifference(host.counters.openSessions, 2)
+            try await member.shutdown()
+        }
+    }
+
     @Test func aMemberThatSleptLetsItsSlotGoSilently() async throws {
         try await withHost(sessions: 1) { store, host in
             let proxy = try await StoreProxy.start(before: store)

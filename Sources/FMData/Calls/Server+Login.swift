@@ -41,6 +41,7 @@ extension DataAPI.Server {
                 .mapError { error in
                     var error = self.error(error, about: request)
                     // A login changes no data: an unknown session ends by itself, and the next login opens another one.
+                    error.mayHaveOpenedSession = error.outcomeIsUnknown
                     error.outcomeIsUnknown = false
                     return error
                 }

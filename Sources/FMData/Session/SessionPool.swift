@@ -495,6 +495,9 @@ extension SessionPool {
         case .giveAfterRefusal(let id):
             if let held = slots.removeValue(forKey: id) { held.desk.refused(held.slot, loginError?.fileMakerCode) }
             return nil
+        case .giveAfterLostLogin(let id):
+            if let held = slots.removeValue(forKey: id) { held.desk.left(held.slot) }
+            return nil
         case .cancelLogOut(let id):
             return logOuts.removeValue(forKey: id).map { .cancel($0) }
         case .forget(let epoch):
@@ -723,7 +726,14 @@ extension SessionPool {
                 return ((), actions)
             case .failure(let error):
                 loginError = error
-                return ((), machine.loginFailed(id, .init(error), jitter: jitter, now: now))
+                let actions = machine.loginFailed(
+                    id,
+                    .init(error),
+                    mayHaveOpened: error.mayHaveOpenedSession,
+                    jitter: jitter,
+                    now: now
+                )
+                return ((), actions)
             }
         }
         if case .failure(let error) = result, error.meansHostFull, isShutOut { observer.shutOut(error) }

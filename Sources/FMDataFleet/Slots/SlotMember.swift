@@ -202,6 +202,10 @@ final class SlotMember: Sendable {
         if !slot.isPrivate { await give(slot.number, slot.lease, life: nil) }
     }
 
+    /// Lets the lease of the slot end. Then the next member that takes it finds a login without an end, and counts the
+    /// session that the host may have.
+    func left(_ slot: Slot) { end(slot.number, slot.lease) }
+
     private func give(_ number: Int, _ lease: String, life: Int?) async {
         await giving(number, lease) { [calls] in try await calls.give(slot: number, lease: lease, life: life) }
     }

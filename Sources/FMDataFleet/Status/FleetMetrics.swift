@@ -16,7 +16,7 @@ import NIOConcurrencyHelpers
 /// | `filemaker.fleet.members` | gauge | members that hold slots or wait for one |
 /// | `filemaker.fleet.waiting` | gauge | members that wait |
 /// | `filemaker.fleet.logins` | gauge | logins since the store was started, by all processes |
-/// | `filemaker.fleet.strays` | gauge | holders that died during a login, likewise |
+/// | `filemaker.fleet.strays` | gauge | holders that died during a login or had no answer to it, likewise |
 /// | `filemaker.fleet.feeds` | gauge | live queries that share their polls |
 /// | `filemaker.fleet.polls` | gauge | their polls since the store was started, by all processes |
 /// | `filemaker.fleet.events` | counter | what this process counts in ``FleetCounters``, `event` says which |

@@ -27,7 +27,8 @@ public struct FleetStatus: Hashable, Sendable {
         public var refusal: Refusal?
         /// Logins since the pool was made.
         public var logins: Int
-        /// Holders that died during a login, since the pool was made: see ``FleetCounters/strays``.
+        /// Holders that died during a login or had no answer to it, since the pool was made: see
+        /// ``FleetCounters/strays``.
         public var strays: Int
         /// How long ago the pool was made. A pool that nobody uses for a day is forgotten, and so are all when the
         /// store is started anew.

@@ -78,8 +78,6 @@ final class FleetProcess: @unchecked Sendable {
         var config = program.client.config(simulation.log)
         config.sessions.budget = core.budget
         config.sessions.fullHostDeadline = config.sessions.waitingDeadline
-        // Of a login that is given up before it is answered, the host may have a session that nobody knows.
-        config.sessions.abandonedLogin = .seconds(3600)
         var runtime = Runtime(eventLoopGroup: VirtualLoopGroup(Array(loops.dropLast()))) { opening in
             if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
             return network.open(opening) {}

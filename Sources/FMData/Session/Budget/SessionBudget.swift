@@ -37,6 +37,7 @@ extension DataAPI {
         let give: @Sendable (_ slot: Slot, _ life: Duration?) async throws -> Void
         let full: @Sendable (_ slot: Slot) async throws -> Void
         let refused: @Sendable (_ slot: Slot, _ code: FileMakerErrorCode?) async throws -> Void
+        let left: @Sendable (_ slot: Slot) async throws -> Void
 
         /// A budget of its own kind.
         ///
@@ -56,13 +57,16 @@ extension DataAPI {
         ///     so that nothing new is known of its life.
         ///   - full: gives the slot back, since the host had no room for its session.
         ///   - refused: gives the slot back, since the host refused the login with this code.
+        ///   - left: gives the slot back although the host may have a session in it that nobody knows, since its login
+        ///     was sent and not answered. By default it is given back as any other.
         public init(
             take: @escaping @Sendable (_ request: Request) async throws -> Slot,
             put: @escaping @Sendable (_ token: String, _ slot: Slot, _ life: Duration) async throws -> Bool,
             drop: @escaping @Sendable (_ token: String, _ slot: Slot) async throws -> Bool,
             give: @escaping @Sendable (_ slot: Slot, _ life: Duration?) async throws -> Void,
             full: @escaping @Sendable (_ slot: Slot) async throws -> Void,
-            refused: @escaping @Sendable (_ slot: Slot, _ code: FileMakerErrorCode?) async throws -> Void
+            refused: @escaping @Sendable (_ slot: Slot, _ code: FileMakerErrorCode?) async throws -> Void,
+            left: (@Sendable (_ slot: Slot) async throws -> Void)? = nil
         ) {
             self.take = take
             self.put = put
@@ -70,6 +74,7 @@ extension DataAPI {
             self.give = give
             self.full = full
             self.refused = refused
+            self.left = left ?? { slot in try await give(slot, nil) }
         }
     }
 }

@@ -86,6 +86,11 @@ final class SlotDesk: Sendable {
         work.add { [self] in await attempt { try await budget.refused(slot, code) } }
     }
 
+    /// Gives a slot back in which the host may have a session that nobody knows.
+    func left(_ slot: Slot) {
+        work.add { [self] in await attempt { try await budget.left(slot) } }
+    }
+
     /// Calls `body` when everything that was called so far is done.
     func afterwards(_ body: @escaping @Sendable () -> Void) {
         work.add { body() }

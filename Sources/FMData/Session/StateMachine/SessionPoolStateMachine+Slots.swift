@@ -150,6 +150,7 @@ extension SessionPoolStateMachine {
     /// Gives back the slot of a session that was removed, if it has one.
     func leaveSlot(of session: Session, _ actions: inout [Action]) {
         guard session.slot != nil else { return }
+        if case .opening(.logIn, _) = session.phase { return actions.append(.giveAfterLostLogin(session.id)) }
         let token = session.token.tick > 0 ? session.token : nil
         actions.append(.give(session.id, without: token, life: nil))
     }

@@ -6,9 +6,12 @@ extension SessionPoolStateMachine {
     ///
     /// Requests keep waiting as long as there is a chance: other sessions serve meanwhile, the host is full and may
     /// have room later, or the failure was temporary and attempts are left.
+    ///
+    /// - Parameter mayHaveOpened: whether the host may have opened a session without having said so.
     mutating func loginFailed(
         _ id: SessionID,
         _ failure: LoginFailure,
+        mayHaveOpened: Bool = false,
         jitter: Double,
         now: NIODeadline
     ) -> [Action] {
@@ -21,7 +24,8 @@ extension SessionPoolStateMachine {
             switch failure {
             case .hostFull: actions.append(.giveToFullHost(id))
             case .credentialsRefused: actions.append(.giveAfterRefusal(id))
-            case .passing, .other: actions.append(.give(id, without: nil, life: nil))
+            case .passing, .other:
+                actions.append(mayHaveOpened ? .giveAfterLostLogin(id) : .give(id, without: nil, life: nil))
             }
         }
         // A login with replaced credentials says nothing about the requests that wait now.

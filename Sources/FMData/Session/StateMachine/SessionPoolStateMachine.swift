@@ -335,6 +335,8 @@ extension SessionPoolStateMachine {
         case giveToFullHost(SessionID)
         /// Give the session's slot back, since the host refused the credentials.
         case giveAfterRefusal(SessionID)
+        /// Give the session's slot back. The login was sent, so the host may have a session in it that nobody knows.
+        case giveAfterLostLogin(SessionID)
         case announce(Announcement)
         /// `left`: the number of sessions that the server may still have.
         case finish(EndingID, left: Int)

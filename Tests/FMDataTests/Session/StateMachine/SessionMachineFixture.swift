@@ -50,8 +50,12 @@ struct SessionMachineFixture {
         machine.loginSucceeded(.of(session), now: now).actions
     }
 
-    mutating func loginFailed(_ session: Int, _ failure: Machine.LoginFailure) -> [Action] {
-        machine.loginFailed(.of(session), failure, jitter: jitter, now: now)
+    mutating func loginFailed(
+        _ session: Int,
+        _ failure: Machine.LoginFailure,
+        mayHaveOpened: Bool = false
+    ) -> [Action] {
+        machine.loginFailed(.of(session), failure, mayHaveOpened: mayHaveOpened, jitter: jitter, now: now)
     }
 
     mutating func loaded(_ session: Int, found: Bool) -> [Action] {

@@ -386,7 +386,7 @@ private struct SessionModel {
                 if let token { rule(tokens.contains(token), "what is dropped is known") }
                 // Otherwise the slot keeps the token that it has.
                 if let kept = inSlot.removeValue(forKey: id), kept != token { leftOpen.insert(kept) }
-            case .giveToFullHost(let id), .giveAfterRefusal(let id):
+            case .giveToFullHost(let id), .giveAfterRefusal(let id), .giveAfterLostLogin(let id):
                 rule(slots.remove(id) != nil, "only a held slot is given back: \(id)")
                 drops.remove(id)
             case .cancelLogOut(let id):

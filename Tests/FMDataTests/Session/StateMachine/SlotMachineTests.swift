@@ -255,6 +255,19 @@ import Testing
         expectNoDifference(pool.loginFailed(1, .passing).first, .give(1))
     }
 
+    @Test func aLoginThatMayHaveOpenedASessionLeavesItsSlot() {
+        var pool = makePool()
+        _ = pool.request()
+        _ = pool.slotGranted(1)
+        expectNoDifference(pool.loginFailed(1, .passing, mayHaveOpened: true).first, .giveAfterLostLogin(.of(1)))
+
+        var other = makePool()
+        _ = other.request()
+        _ = other.slotGranted(1)
+        _ = other.withdraw(1)
+        expectNoDifference(other.wake(after: .seconds(5)), [.cancelOpening(.of(1)), .giveAfterLostLogin(.of(1))])
+    }
+
     // MARK: Ends
 
     @Test func aShutdownGivesTheSlotsWithTheirTokens() {
