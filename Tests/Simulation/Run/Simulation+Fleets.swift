@@ -47,13 +47,16 @@ extension Simulation {
             // A holder that dies before it has told an empty store what it holds.
             let stored = Set(store.sealedTokens.map { String(decoding: $0, as: UTF8.self) })
             forgottenSessions += process.openTokens.count { !stored.contains($0) }
+            if store.hasForgotten { forgottenSessions += process.database?.sessionStatus.loggingIn ?? 0 }
             process.die(in: network)
             running -= process.beginning
             dead.append(process)
             for call in calls.values where call.end == nil && process === call.process { call.die() }
             guard let pause, let fleet = program.fleet else { return }
+            // Two processes with one number would draw the same names.
+            let number = fleet.members.count + dead.count
             onUserThread(in: pause) { [self] in
-                processes[member] = FleetProcess(member, number: fleet.members.count + dead.count, of: self, in: fleet)
+                processes[member] = FleetProcess(member, number: number, of: self, in: fleet)
             }
         }
     }

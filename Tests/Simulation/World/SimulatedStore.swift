@@ -80,6 +80,9 @@ final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
             }
     }
 
+    /// Whether it has ever forgotten everything, logins under way included.
+    var hasForgotten: Bool { runs > 1 }
+
     /// The sealed tokens in slots.
     var sealedTokens: [[UInt8]] { pools.values.flatMap { $0.places.values.compactMap(\.token) } }
 
