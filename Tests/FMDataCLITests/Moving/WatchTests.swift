@@ -242,6 +242,28 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    @Test func aStoreThatIsNotThereIsSaidAndWaitedFor() async throws {
+        try await Home.withMembers(1) { home in
+            let terminal = try Terminal()
+            let (started, continuation) = AsyncStream<Int32>.makeStream()
+            async let finished = FinishedProgram.run(
+                ["watch", "Members", "--stream", "c", "--to", "unix:///nowhere/s"],
+                environment: home.environment.merging(["HOME": home.folder.path]) { $1 },
+                terminal: terminal,
+                started: { continuation.yield($0) }
+            )
+            _ = await terminal.text(until: "the store of the fleet failed")
+            for await process in started {
+                kill(process, SIGTERM)
+                break
+            }
+            #expect(try await finished.status == 143)
+            #expect(home.sandbox.counters.openSessions == 0)
+        }
+    }
+    #endif
+
     @Test(
         arguments: [
             (["--stream", "a b"], "--stream takes a name of letters"),
