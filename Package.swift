@@ -37,8 +37,8 @@ let zlib: Target.Dependency = .target(name: "CFMZlib", condition: .when(traits: 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
 let simulation: [Target.Dependency] = [
-    "FMData", "FMDataFleet", "FMHTTP", "FMSandbox", openCombine, logging, nio("NIOCore"), nio("NIOHTTP1"),
-    nio("NIOConcurrencyHelpers"),
+    "FMData", "FMDataFleet", "FMHTTP", "FMSandbox", "FMTestStore", openCombine, logging,
+    nio("NIOCore"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
 ]
 
 /// A program made of the samples in articles. It is compiled like a reader's package: without the settings of this
@@ -262,6 +262,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "FMTestStore",
+            dependencies: ["FMDataFleet"],
+            path: "Tests/FMTestStore",
+            swiftSettings: settings
+        ),
+        .target(
             name: "FMTestSupport",
             dependencies: [
                 "FMHTTP", "FMData", "FMSandbox", "FMTesting", "FMTestHost", openCombine, customDump, logging,
@@ -300,7 +306,7 @@ let package = Package(
         .testTarget(
             name: "FMDataFleetTests",
             dependencies: [
-                "FMDataFleet", "FMData", "FMDataCLI", "FMSandbox", "FMTestSupport",
+                "FMDataFleet", "FMData", "FMDataCLI", "FMSandbox", "FMTestStore", "FMTestSupport",
                 openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL,
             ],

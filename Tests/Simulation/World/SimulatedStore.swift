@@ -1,6 +1,7 @@
 import NIOCore
 
 @testable import FMDataFleet
+@testable import FMTestStore
 
 /// The store of a fleet in memory: it answers the commands with which members share slots, and forgets everything when
 /// it is started again.

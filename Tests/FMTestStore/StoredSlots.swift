@@ -1,9 +1,9 @@
 @testable import FMDataFleet
 
-/// The slots of one pool as the script of the store keeps them: the same operations in Swift, in the same order. See
-/// `StoreScript.slots`, and `SlotScriptWalkTests` for the script itself.
+/// The slots of one pool as the script of the store keeps them: `StoreScript.slots` in Swift, for the simulation.
+/// `SlotScriptTwinTests` compares the two.
 struct StoredSlots {
-    struct Place {
+    struct Place: Equatable {
         var owner: String?
         var lease: String?
         /// In milliseconds of the store's clock, like the other times.
@@ -16,7 +16,7 @@ struct StoredSlots {
         var recalledUntil: Int?
     }
 
-    private struct Waiter {
+    struct Waiter: Equatable {
         let score: Double
         var asksUntil: Int
         var lease: String
@@ -27,7 +27,7 @@ struct StoredSlots {
 
     private(set) var places: [Int: Place] = [:]
     private(set) var strays = 0
-    private var line: [String: Waiter] = [:]
+    private(set) var line: [String: Waiter] = [:]
     private var run: String?
     private var shut = 0
     private var hasWorked = false
