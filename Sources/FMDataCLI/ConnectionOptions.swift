@@ -44,8 +44,6 @@ struct ConnectionOptions: ParsableArguments {
     )
     var ca: String?
 
-    @OptionGroup(title: "What is said") var talk: TalkOptions
-
     func validate() throws {
         guard password == nil else {
             throw ValidationError(
@@ -63,7 +61,7 @@ struct ConnectionOptions: ParsableArguments {
         let options = [
             ("--profile", profile != nil), ("--host", host != nil), ("--database", database != nil),
             ("--user", user != nil), ("--password-file", passwordFile != nil), ("--password-stdin", passwordStdin),
-            ("--ca", ca != nil), ("--quiet", talk.quiet), ("--verbose", talk.verbose), ("--trace", talk.trace != nil),
+            ("--ca", ca != nil),
         ]
         return options.first(where: \.1)?.0
     }

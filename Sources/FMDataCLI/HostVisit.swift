@@ -137,11 +137,13 @@ actor HostVisit {
     /// command of the shell says it.
     ///
     /// - Parameters:
+    ///   - talk: What is said beside the data.
     ///   - errorsAreJSON: Whether an error is told as a JSON object.
     ///   - showsProgress: Whether a terminal shows what the work waits for.
     ///   - takesCtrlC: Called for each Ctrl-C: whether it has another meaning than the end of the work.
     static func make(
         with options: ConnectionOptions,
+        _ talk: TalkOptions,
         errorsAreJSON: Bool = false,
         showsProgress: Bool = true,
         takesCtrlC: @escaping @Sendable () async -> Bool = { false },
@@ -149,14 +151,14 @@ actor HostVisit {
     ) async throws {
         guard let current else {
             return try await make(
-                at: Place(options, environment: ProcessInfo.processInfo.environment),
+                at: Place(options, talk, environment: ProcessInfo.processInfo.environment),
                 errorsAreJSON: errorsAreJSON,
                 showsProgress: showsProgress,
                 takesCtrlC: takesCtrlC,
                 work
             )
         }
-        if let option = options.firstGiven {
+        if let option = options.firstGiven ?? talk.firstGiven {
             throw ValidationError("\(option) belongs to fmdata shell: its commands share one session.")
         }
         do {
@@ -168,7 +170,7 @@ actor HostVisit {
         }
     }
 
-    /// Runs a command's work as ``make(with:errorsAreJSON:_:)`` does.
+    /// Runs a command's work as ``make(with:_:errorsAreJSON:showsProgress:takesCtrlC:_:)`` does.
     static func make(
         at place: @autoclosure @escaping @Sendable () throws -> Place,
         errorsAreJSON: Bool = false,

@@ -20,6 +20,7 @@ struct LoginCommand: AsyncParsableCommand {
     var name: String?
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
 
     @Flag(help: "Only verify: write nothing, and keep no session.")
     var check = false
@@ -79,12 +80,12 @@ struct LoginCommand: AsyncParsableCommand {
     ) async throws -> Place {
         var connection = connection
         if connection.profile == nil, let name, profiles.byName[name] != nil { connection.profile = name }
-        var place = try Place(connection, environment: environment)
+        var place = try Place(connection, talk, environment: environment)
         if TerminalPrompt.isPossible(environment: environment) {
             if place.host == nil { connection.host = try await TerminalPrompt.ask("Host: ", echo: true) }
             if place.database == nil { connection.database = try await TerminalPrompt.ask("Database: ", echo: true) }
             if place.user == nil { connection.user = try await TerminalPrompt.ask("Account: ", echo: true) }
-            place = try Place(connection, environment: environment)
+            place = try Place(connection, talk, environment: environment)
         }
         if !passwordCommand.isEmpty { place.password = PasswordReader(.command(passwordCommand)) }
         place.tokens = check || endSessions ? nil : folders.tokens

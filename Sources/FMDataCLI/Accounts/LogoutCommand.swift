@@ -34,8 +34,7 @@ struct LogoutCommand: AsyncParsableCommand {
     private func endSession(of name: String) async throws {
         var connection = try ConnectionOptions.parse([])
         connection.profile = name
-        connection.talk = talk
-        try await HostVisit.make(with: connection) { visit in
+        try await HostVisit.make(with: connection, talk) { visit in
             let database = try await visit.open()
             _ = try await database.logOut().firstValue()
             let hadSession = database.sessionStatus.logouts > 0

@@ -30,9 +30,12 @@ struct Place: Sendable {
     /// Where each part comes from, for `--verbose`.
     let origins: [String]
 
-    /// - Parameter complain: is told why a file is not used.
+    /// - Parameters:
+    ///   - talk: what is said beside the data; nil for nothing.
+    ///   - complain: is told why a file is not used.
     init(
         _ options: ConnectionOptions,
+        _ talk: TalkOptions? = nil,
         environment: [String: String],
         complain: (String) -> Void = note
     ) throws {
@@ -67,10 +70,10 @@ struct Place: Sendable {
         pins = sources.profile?.host == host ? sources.profile?.pins ?? [] : []
         tokens = isProfiles && sources.profile?.keepSession != false ? folders.tokens : nil
         settings = sources.isEnvironmentOf(host) ? environment.filter { Self.settingNames.contains($0.key) } : [:]
-        logger = try options.talk.logger()
-        isQuiet = options.talk.quiet
+        logger = try talk?.logger()
+        isQuiet = talk?.quiet ?? false
         self.origins = origins
-        if options.talk.verbose { complain(origins.joined(separator: ", ")) }
+        if talk?.verbose == true { complain(origins.joined(separator: ", ")) }
     }
 }
 

@@ -35,6 +35,7 @@ struct AssistantCommand: AsyncParsableCommand {
     var maxBytes = 200_000
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
 
     func validate() throws {
         if connection.passwordStdin {
@@ -53,7 +54,7 @@ struct AssistantCommand: AsyncParsableCommand {
             bytes: maxBytes
         )
         let tools = try AssistantTools(isWriting: write, limits: limits)
-        try await HostVisit.make(with: connection, showsProgress: false) { visit in
+        try await HostVisit.make(with: connection, talk, showsProgress: false) { visit in
             // What is wrong with the place is said at once, and not to the assistant.
             _ = try await visit.open()
             try await AssistantServer(tools, visit).serve(InputLines(maximumLength: 4 << 20).lines)

@@ -20,6 +20,7 @@ struct DoctorCommand: AsyncParsableCommand {
     )
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
     @OptionGroup var folder: FolderOptions
 
     @Option(help: "A layout, of which a record is read, and which is compared with its snapshot if there is one.")
@@ -62,7 +63,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var saveCertificates: String?
 
     func run() async throws {
-        try await HostVisit.make(with: connection) { visit in try await examine(visit) }
+        try await HostVisit.make(with: connection, talk) { visit in try await examine(visit) }
     }
 
     private func examine(_ visit: HostVisit) async throws {

@@ -2,7 +2,7 @@ import ArgumentParser
 import FMData
 
 /// `fmdata databases`: the databases of a host.
-struct DatabasesCommand: AsyncParsableCommand {
+struct DatabasesCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "databases",
         abstract: "Lists the databases of a host.",
@@ -11,10 +11,12 @@ struct DatabasesCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let place = try await visit.place()
             let server = try await visit.openServer()
             // The session of a profile does not count here, and its account may not be worth a question.
@@ -27,7 +29,7 @@ struct DatabasesCommand: AsyncParsableCommand {
             var databases = try await names(asAccount: isKnown && !isQuestion)
             if databases.isEmpty, isKnown, isQuestion { databases = try await names(asAccount: true) }
             let rows = databases.map { OutputRow(cells: [$0], object: ["database": .text($0)]) }
-            try host.printer([OutputColumn("database")]).printAll(rows)
+            try printer([OutputColumn("database")]).printAll(rows)
         }
     }
 }

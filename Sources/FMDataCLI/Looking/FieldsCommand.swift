@@ -2,7 +2,7 @@ import ArgumentParser
 import FMData
 
 /// `fmdata fields`: the fields of a layout.
-struct FieldsCommand: AsyncParsableCommand {
+struct FieldsCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "fields",
         abstract: "Lists the fields of a layout, without those in its portals."
@@ -11,18 +11,20 @@ struct FieldsCommand: AsyncParsableCommand {
     @Argument(help: "The layout.", completion: .layouts)
     var layout: String
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let fields = try await visit.fields(of: visit.open().addLayout(layout))
-            try host.printer(FieldRow.columns).printAll(fields.fields.map { FieldRow($0).row() })
+            try printer(FieldRow.columns).printAll(fields.fields.map { FieldRow($0).row() })
         }
     }
 }
 
 /// `fmdata portals`: the portals of a layout.
-struct PortalsCommand: AsyncParsableCommand {
+struct PortalsCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "portals",
         abstract: "Lists the portals of a layout, and the fields in them."
@@ -31,10 +33,12 @@ struct PortalsCommand: AsyncParsableCommand {
     @Argument(help: "The layout.", completion: .layouts)
     var layout: String
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let metadata = try await visit.open().addLayout(layout).getLayoutMetadata().firstValue()
             for name in metadata.ambiguousPortals {
                 await visit.notice(
@@ -44,7 +48,7 @@ struct PortalsCommand: AsyncParsableCommand {
             let rows = LayoutFields(metadata, of: layout).portals.flatMap { name, fields in
                 fields.map { FieldRow($0).row(in: name) }
             }
-            try host.printer([OutputColumn("portal")] + FieldRow.columns).printAll(rows)
+            try printer([OutputColumn("portal")] + FieldRow.columns).printAll(rows)
         }
     }
 }

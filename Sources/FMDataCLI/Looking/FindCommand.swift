@@ -3,7 +3,7 @@ import FMData
 import Foundation
 
 /// `fmdata find`: the records that fulfil conditions.
-struct FindCommand: AsyncParsableCommand {
+struct FindCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
         abstract: "Prints the records that fulfil conditions, or all of a layout.",
@@ -32,7 +32,9 @@ struct FindCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Parts of the records") var parts: RecordOptions
     @OptionGroup var table: RecordTableOptions
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func validate() throws {
         if all, limit != nil || offset != nil {
@@ -42,14 +44,14 @@ struct FindCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let layout = try await visit.open().addLayout(found.layout)
             let fields = try await visit.fields(of: layout)
             let find = try found.find(fields)
             let order = try found.order(fields)
             guard !explain else { return try Self.explain(find) }
             let columns = try parts.columns(fields)
-            let printer = try table.printer(columns, parts, host.output)
+            let printer = try table.printer(columns, parts, form)
             let records = FoundRecords(layout: layout, find: find, order: order, portals: try parts.requests(fields))
             var truncated: Set<String> = []
             let source = all ? records.allRecords() : records.records(offset: offset, limit: limit)

@@ -2,7 +2,7 @@ import ArgumentParser
 import FMData
 
 /// `fmdata get`: one record.
-struct GetCommand: AsyncParsableCommand {
+struct GetCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Prints a record.",
@@ -17,17 +17,19 @@ struct GetCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Parts of the record") var parts: RecordOptions
     @OptionGroup var table: RecordTableOptions
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let layout = try await visit.open().addLayout(layout)
             let fields = try await visit.fields(of: layout)
             let columns = try parts.columns(fields)
             let query = DataAPI.RecordQuery(portal: try parts.requests(fields))
             let answer: DataAPI.RecordResponse<AnyFields, AnyFields.Portals> =
                 try await layout.record(id: recordId, query: query).firstValue()
-            let printer = try table.printer(columns, parts, host.output, isOne: true)
+            let printer = try table.printer(columns, parts, form, isOne: true)
             try printer.printAll(answer.data.map(columns.row))
             await visit.noticeMoreRows(answer.data.flatMap(\.truncatedPortals))
         }

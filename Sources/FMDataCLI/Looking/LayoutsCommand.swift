@@ -2,21 +2,23 @@ import ArgumentParser
 import FMData
 
 /// `fmdata layouts`: the layouts of a database.
-struct LayoutsCommand: AsyncParsableCommand {
+struct LayoutsCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "layouts",
         abstract: "Lists the layouts of a database, as the tree of their folders.",
         discussion: "Hosts of newer versions tell the table occurrence of each layout as well."
     )
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let items = try await visit.open().getLayoutNames().firstValue()
             let tree = ListTree(kind: "layout", detail: "table", items: items.map(\.listed))
             await visit.learn { $0.layouts = tree.names }
-            try tree.print(host.output)
+            try tree.print(form)
         }
     }
 }

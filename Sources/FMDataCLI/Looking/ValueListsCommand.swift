@@ -3,7 +3,7 @@ import FMData
 import FMSandbox
 
 /// `fmdata valuelists`: the value lists of a layout.
-struct ValueListsCommand: AsyncParsableCommand {
+struct ValueListsCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "valuelists",
         abstract: "Lists the values of the value lists that a layout uses.",
@@ -19,10 +19,12 @@ struct ValueListsCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The record whose related values are listed.", valueName: "id"))
     var record: Int?
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let metadata = try await visit.open().addLayout(layout).getLayoutMetadata(recordId: record).firstValue()
             let lists = metadata.valueLists ?? []
             if let list, !lists.contains(where: { $0.name == list }) {
@@ -43,7 +45,7 @@ struct ValueListsCommand: AsyncParsableCommand {
                     )
                 }
             }
-            try host.printer(["list", "value", "shown"].map { OutputColumn($0) }).printAll(rows)
+            try printer(["list", "value", "shown"].map { OutputColumn($0) }).printAll(rows)
         }
     }
 }

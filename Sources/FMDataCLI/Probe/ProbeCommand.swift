@@ -15,6 +15,7 @@ struct ProbeCommand: AsyncParsableCommand {
     )
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
 
     @Option(help: "A layout that shows records (the first one that does).")
     var layout: String?
@@ -23,7 +24,7 @@ struct ProbeCommand: AsyncParsableCommand {
     var write: String?
 
     func run() async throws {
-        try await HostVisit.make(with: connection) { visit in
+        try await HostVisit.make(with: connection, talk) { visit in
             let report = try await probe(visit)
             print(report.text, terminator: "")
             if report.differs { throw ExitStatus.different.code }

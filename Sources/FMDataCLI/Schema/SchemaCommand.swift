@@ -18,6 +18,7 @@ struct SchemaCommand: AsyncParsableCommand {
 /// The layouts, and the folder of their snapshot.
 struct SchemaOptions: ParsableArguments {
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
     @OptionGroup var folder: FolderOptions
 
     @Argument(help: "The layouts (those in the snapshot).")

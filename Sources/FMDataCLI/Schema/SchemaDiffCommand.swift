@@ -20,7 +20,9 @@ struct SchemaDiffCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        try await HostVisit.make(with: options.connection) { visit in try await compare(try await visit.open()) }
+        try await HostVisit.make(with: options.connection, options.talk) { visit in
+            try await compare(try await visit.open())
+        }
     }
 
     private func compare(_ database: DataAPI.Database) async throws {

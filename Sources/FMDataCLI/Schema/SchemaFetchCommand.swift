@@ -17,7 +17,9 @@ struct SchemaFetchCommand: AsyncParsableCommand {
     @OptionGroup var options: SchemaOptions
 
     func run() async throws {
-        try await HostVisit.make(with: options.connection) { visit in try await fetch(try await visit.open()) }
+        try await HostVisit.make(with: options.connection, options.talk) { visit in
+            try await fetch(try await visit.open())
+        }
     }
 
     private func fetch(_ database: DataAPI.Database) async throws {

@@ -18,6 +18,7 @@ struct ShellCommand: AsyncParsableCommand {
     var keepGoing = false
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
 
     func validate() throws {
         if connection.passwordStdin {
@@ -30,6 +31,7 @@ struct ShellCommand: AsyncParsableCommand {
         let prompt = LockedValue<ShellPrompt?>(nil)
         try await HostVisit.make(
             with: connection,
+            talk,
             showsProgress: false,
             takesCtrlC: {
                 guard let prompt = prompt.value else { return false }
@@ -56,7 +58,7 @@ struct ShellCommand: AsyncParsableCommand {
 
     /// Runs the lines of standard input.
     private func runLines() async throws {
-        try await HostVisit.make(with: connection, showsProgress: false) { visit in
+        try await HostVisit.make(with: connection, talk, showsProgress: false) { visit in
             let shell = try await Shell(visit)
             try await HostVisit.$current.withValue(visit) {
                 try await ShellScript(shell, keepsGoing: keepGoing).run()

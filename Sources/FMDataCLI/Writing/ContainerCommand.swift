@@ -28,7 +28,7 @@ struct ContainerOptions: ParsableArguments {
 }
 
 /// `fmdata container get`: the file in a container.
-struct ContainerGetCommand: AsyncParsableCommand {
+struct ContainerGetCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Writes the content of a container to a file.",
@@ -46,10 +46,12 @@ struct ContainerGetCommand: AsyncParsableCommand {
     @Flag(help: "Replace a file of that name.")
     var force = false
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             if let output, output != "-", !force { try Self.refuseExisting(output) }
             let download = try await visit.open().addLayout(container.layout).downloadContainer(
                 fieldName: container.field,
@@ -85,7 +87,7 @@ struct ContainerGetCommand: AsyncParsableCommand {
                 ]
             )
             let columns = [OutputColumn("file"), OutputColumn("byteCount", isNumber: true), OutputColumn("type")]
-            try host.printer(columns, isOne: true).printAll([row])
+            try printer(columns, isOne: true).printAll([row])
         }
     }
 
@@ -117,7 +119,7 @@ struct ContainerGetCommand: AsyncParsableCommand {
 }
 
 /// `fmdata container put`: a file into a container.
-struct ContainerPutCommand: AsyncParsableCommand {
+struct ContainerPutCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
         abstract: "Puts a file into a container, and prints the record's new modId."
@@ -137,12 +139,16 @@ struct ContainerPutCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write only if the record still has this modId.", valueName: "number"))
     var modId: Int?
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await options.host.visit { visit in
+        try await visit { visit in
             let content = try content()
-            let made = try await options.write(visit) { database in
+            let made = try await write(visit) { database in
                 database.addLayout(container.layout).uploadContainer(
                     content,
                     to: container.field,
@@ -154,7 +160,7 @@ struct ContainerPutCommand: AsyncParsableCommand {
                     }
                 )
             }
-            if let made { try options.print(recordId: container.recordId, modId: made.modId) }
+            if let made { try print(recordId: container.recordId, modId: made.modId) }
         }
     }
 

@@ -21,7 +21,7 @@ struct FieldOptions: ParsableArguments {
 }
 
 /// `fmdata create`: a new record.
-struct CreateCommand: AsyncParsableCommand {
+struct CreateCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
         abstract: "Creates a record, and prints its id.",
@@ -32,17 +32,21 @@ struct CreateCommand: AsyncParsableCommand {
     var layout: String
 
     @OptionGroup var fields: FieldOptions
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await options.host.visit { visit in
+        try await visit { visit in
             let values = try await fields.values(in: layout, visit)
             let record = DataAPI.EditRecord(
                 createRecord: values.fields,
                 portalData: values.portals.isEmpty ? nil : values.portals
             )
-            let made = try await options.write(visit) { $0.addLayout(layout).createRecord(record: record) }
-            if let made { try options.print(recordId: made.recordId, modId: made.modId) }
+            let made = try await write(visit) { $0.addLayout(layout).createRecord(record: record) }
+            if let made { try print(recordId: made.recordId, modId: made.modId) }
         }
     }
 }
@@ -64,7 +68,7 @@ extension FieldOptions {
 }
 
 /// `fmdata edit`: changes a record.
-struct EditCommand: AsyncParsableCommand {
+struct EditCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
         abstract: "Changes fields of a record, and prints its new modId."
@@ -86,24 +90,28 @@ struct EditCommand: AsyncParsableCommand {
     )
     var modId: Int?
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func validate() throws {
         guard !fields.values.isEmpty else { throw ValidationError("Nothing to change: name a field and its value.") }
     }
 
     func run() async throws {
-        try await options.host.visit { visit in
+        try await visit { visit in
             let values = try await fields.values(in: layout, visit)
             let edit = DataAPI.EditRecord(
                 editRecord: values.fields,
                 portalData: values.portals.isEmpty ? nil : values.portals,
                 modId: modId
             )
-            let made = try await options.write(visit) {
+            let made = try await write(visit) {
                 $0.addLayout(layout).editRecord(record: edit, recordId: recordId)
             }
-            if let made { try options.print(recordId: recordId, modId: made.modId) }
+            if let made { try print(recordId: recordId, modId: made.modId) }
         }
     }
 }

@@ -3,7 +3,7 @@ import FMData
 import Foundation
 
 /// `fmdata delete`: deletes a record.
-struct DeleteCommand: AsyncParsableCommand {
+struct DeleteCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
         abstract: "Deletes a record.",
@@ -19,12 +19,16 @@ struct DeleteCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        if !yes, !options.dryRun { try await ask() }
-        try await options.host.visit { visit in
-            let answer = try await options.write(visit) { $0.addLayout(layout).deleteRecord(recordId: recordId) }
+        if !yes, !dryRun { try await ask() }
+        try await visit { visit in
+            let answer = try await write(visit) { $0.addLayout(layout).deleteRecord(recordId: recordId) }
             if answer != nil { await visit.notice("Record \(recordId) of \"\(layout)\" is deleted.") }
         }
     }
@@ -39,7 +43,7 @@ struct DeleteCommand: AsyncParsableCommand {
 }
 
 /// `fmdata duplicate`: a copy of a record.
-struct DuplicateCommand: AsyncParsableCommand {
+struct DuplicateCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicate",
         abstract: "Duplicates a record, and prints the id of the copy."
@@ -51,12 +55,16 @@ struct DuplicateCommand: AsyncParsableCommand {
     @Argument(help: "The record's id.")
     var recordId: Int
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await options.host.visit { visit in
-            let made = try await options.write(visit) { $0.addLayout(layout).duplicateRecord(recordId: recordId) }
-            if let made { try options.print(recordId: made.recordId, modId: made.modId) }
+        try await visit { visit in
+            let made = try await write(visit) { $0.addLayout(layout).duplicateRecord(recordId: recordId) }
+            if let made { try print(recordId: made.recordId, modId: made.modId) }
         }
     }
 }

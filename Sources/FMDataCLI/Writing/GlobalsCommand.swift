@@ -2,7 +2,7 @@ import ArgumentParser
 import FMData
 
 /// `fmdata globals`: sets global fields in the kept session.
-struct GlobalsCommand: AsyncParsableCommand {
+struct GlobalsCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "globals",
         abstract: "Sets global fields for the commands that follow.",
@@ -17,12 +17,16 @@ struct GlobalsCommand: AsyncParsableCommand {
     )
     var values: [String]
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await options.host.visit { visit in
+        try await visit { visit in
             let globals = try globals()
-            let answer = try await options.write(visit) { $0.setGlobals(globals) }
+            let answer = try await write(visit) { $0.setGlobals(globals) }
             if answer != nil, try await visit.place().tokens == nil {
                 await visit.notice(
                     "The session ends with this command, and the globals with it. fmdata login keeps sessions."

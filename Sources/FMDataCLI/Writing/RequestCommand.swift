@@ -4,7 +4,7 @@ import Foundation
 import OpenCombine
 
 /// `fmdata request`: any call of the Data API.
-struct RequestCommand: AsyncParsableCommand {
+struct RequestCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
         abstract: "Sends any request to the database, and prints the answer.",
@@ -24,12 +24,16 @@ struct RequestCommand: AsyncParsableCommand {
     @Argument(help: "The JSON of the body; @file is the content of a file, - is standard input.")
     var body: String?
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await options.host.visit { visit in
+        try await visit { visit in
             let request = try request()
-            let answer = try await options.write(visit) { $0.rawAnswer(to: request) }
+            let answer = try await write(visit) { $0.rawAnswer(to: request) }
             guard let answer else { return }
             let output = StandardOutput()
             try output.write(answer)

@@ -3,7 +3,7 @@ import FMData
 import Foundation
 
 /// `fmdata script`: runs a script.
-struct ScriptCommand: AsyncParsableCommand {
+struct ScriptCommand: WritingCommand {
     static let configuration = CommandConfiguration(
         commandName: "script",
         abstract: "Runs a script, and prints its result.",
@@ -25,23 +25,26 @@ struct ScriptCommand: AsyncParsableCommand {
     @Flag(help: "Send the parameter in a body, and not in a URL, which web servers log. The layout must show a record.")
     var confidential = false
 
-    @OptionGroup var options: WriteOptions
+    @Flag(help: .dryRun) var dryRun = false
+
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func validate() throws {
-        if confidential, options.dryRun {
+        if confidential, dryRun {
             throw ValidationError("--dry-run would print the parameter, which --confidential forbids.")
         }
     }
 
     func run() async throws {
-        try await options.host.visit { visit in
+        try await visit { visit in
             let text = try text()
             let parameter = text.map { confidential ? DataAPI.ScriptParameter.confidential($0) : .text($0) }
-            let answer = try await options.write(visit) { $0.addLayout(layout).runScript(script, parameter: parameter) }
+            let answer = try await write(visit) { $0.addLayout(layout).runScript(script, parameter: parameter) }
             guard let answer else { return }
             let error = answer.scriptError ?? "0"
             let output = StandardOutput()
-            let form = options.host.output
             if form.errorsAreJSON {
                 let object: OutputValue = [
                     "script": .text(script), "result": answer.scriptResult.map(OutputValue.text), "error": .text(error),

@@ -4,7 +4,7 @@ import FMModel
 import Foundation
 
 /// `fmdata containers export`: the files of containers into a folder.
-struct ContainersExportCommand: AsyncParsableCommand {
+struct ContainersExportCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Writes the files in the containers of records into a folder, with a list of their checksums.",
@@ -26,11 +26,13 @@ struct ContainersExportCommand: AsyncParsableCommand {
     )
     var key: String?
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
         try found.checkOptions()
-        try await host.visit { visit in
+        try await visit { visit in
             let layout = try await visit.open().addLayout(found.layout)
             let fields = try await layout.fields()
             try container.check(fields)
@@ -68,7 +70,7 @@ struct ContainersExportCommand: AsyncParsableCommand {
             },
             isolation: nil
         )
-        let printer = host.printer([
+        let printer = printer([
             OutputColumn("recordId", isNumber: true), OutputColumn("file"), OutputColumn("byteCount", isNumber: true),
             OutputColumn("problem"),
         ])

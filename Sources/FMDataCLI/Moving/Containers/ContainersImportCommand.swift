@@ -4,7 +4,7 @@ import FMModel
 import Foundation
 
 /// `fmdata containers import`: the files of a folder into containers.
-struct ContainersImportCommand: AsyncParsableCommand {
+struct ContainersImportCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Puts the files of a folder, as fmdata containers export has written it, into containers.",
@@ -29,10 +29,12 @@ struct ContainersImportCommand: AsyncParsableCommand {
     @Flag(help: "Say what would be sent, and send nothing.")
     var dryRun = false
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let layout = try await visit.open().addLayout(layout)
             let fields = try await layout.fields()
             try container.check(fields)
@@ -40,7 +42,7 @@ struct ContainersImportCommand: AsyncParsableCommand {
             let list = try ContainerManifest(of: URL(fileURLWithPath: folder, isDirectory: true), mustExist: true)
             let entries = list.entries.values.filter { $0.file != nil }.sorted { $0.recordId < $1.recordId }
             let target = ContainerTarget(layout: layout, field: container.field, repetition: container.repetition)
-            let printer = host.printer(["file", "recordId", "result", "problem"].map { OutputColumn($0) })
+            let printer = printer(["file", "recordId", "result", "problem"].map { OutputColumn($0) })
             var isComplete = true
             for (count, entry) in entries.enumerated() {
                 ProgressLine.shared.report(count, of: entries.count, "files")

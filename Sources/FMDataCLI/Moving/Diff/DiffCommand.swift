@@ -4,7 +4,7 @@ import FMModel
 import Foundation
 
 /// `fmdata diff`: in what two places, or a place and an export, differ.
-struct DiffCommand: AsyncParsableCommand {
+struct DiffCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Says in what records differ: of two profiles, or of a profile and a file of fmdata export.",
@@ -32,7 +32,9 @@ struct DiffCommand: AsyncParsableCommand {
     @Flag(help: "Compare what the layout shows, and no records: fields, portals and value lists of two profiles.")
     var schema = false
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func validate() throws {
         guard schema || key != nil else { throw ValidationError("By which field are records compared? Give --key.") }
@@ -48,7 +50,11 @@ struct DiffCommand: AsyncParsableCommand {
         if schema { return try await compareSchema() }
         guard let key else { return }
         let comparison = Guarded(
-            DiffComparison(by: key, fields: fields.flatMap { $0.split(separator: ",").map(String.init) }, host)
+            DiffComparison(
+                by: key,
+                fields: fields.flatMap { $0.split(separator: ",").map(String.init) },
+                printer(DiffComparison.columns)
+            )
         )
         try await read(from) { record, types in try comparison.withLock { try $0.take(old: record, types) } }
         try await read(to) { record, types in try comparison.withLock { try $0.take(new: record, types) } }
@@ -68,7 +74,7 @@ struct DiffCommand: AsyncParsableCommand {
             while let record = try await reader.next() { try take(record, nil) }
             return
         }
-        try await HostVisit.make(at: try place(side), errorsAreJSON: host.output.errorsAreJSON) { visit in
+        try await HostVisit.make(at: try place(side), errorsAreJSON: form.errorsAreJSON) { visit in
             let layout = try await visit.open().addLayout(found.layout)
             let fields = try await layout.fields()
             let records = FoundRecords(layout: layout, find: try found.find(fields), order: [], portals: [])
@@ -92,7 +98,7 @@ struct DiffCommand: AsyncParsableCommand {
     }
 
     private func place(_ side: String) throws -> Place {
-        var connection = host.connection
+        var connection = connection
         if side != "." {
             guard try Self.file(side) == nil else {
                 throw CommandError("\(side) is a file, and the schema is compared between two profiles.", .usage)
@@ -100,7 +106,7 @@ struct DiffCommand: AsyncParsableCommand {
             connection.profile = side
             (connection.host, connection.user) = (nil, nil)
         }
-        return try Place(connection, environment: ProcessInfo.processInfo.environment)
+        return try Place(connection, talk, environment: ProcessInfo.processInfo.environment)
     }
 
     // MARK: Schema
@@ -113,14 +119,14 @@ struct DiffCommand: AsyncParsableCommand {
         )
         let report = SchemaReport(changes)
         let output = StandardOutput()
-        try output.write(host.output.errorsAreJSON ? try report.json() + "\n" : report.text)
+        try output.write(form.errorsAreJSON ? try report.json() + "\n" : report.text)
         try output.flush()
         if !changes.isEmpty { throw ExitStatus.different.code }
     }
 
     private func layout(of side: String) async throws -> LayoutDescription {
         let description = LockedValue<LayoutDescription?>(nil)
-        try await HostVisit.make(at: try place(side), errorsAreJSON: host.output.errorsAreJSON) { visit in
+        try await HostVisit.make(at: try place(side), errorsAreJSON: form.errorsAreJSON) { visit in
             let answer = try await SchemaReader(database: try await visit.open()).read(.named([found.layout]))
             if let failure = answer.failures.first { throw failure.error }
             description.value = answer.layouts.first
@@ -133,6 +139,8 @@ struct DiffCommand: AsyncParsableCommand {
 /// Compares the records of two sides, which are taken one after the other, and prints in what they differ: a row for
 /// each record that is there on one side only, and for each field with another value.
 private struct DiffComparison {
+    static let columns = ["change", "key", "field", "from", "to"].map { OutputColumn($0) }
+
     private let keyField: String
     private let selection: [String]
     private let printer: RowPrinter
@@ -143,10 +151,10 @@ private struct DiffComparison {
     private var newKeys: Set<String> = []
     private var isDifferent = false
 
-    init(by key: String, fields: [String], _ host: HostOptions) {
+    init(by key: String, fields: [String], _ printer: RowPrinter) {
         keyField = key
         selection = fields
-        printer = host.printer(["change", "key", "field", "from", "to"].map { OutputColumn($0) })
+        self.printer = printer
     }
 
     mutating func take(old record: FieldData, _ types: LayoutFields?) throws {

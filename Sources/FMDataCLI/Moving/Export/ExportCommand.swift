@@ -42,6 +42,7 @@ struct ExportCommand: AsyncParsableCommand {
     @OptionGroup(title: "Form of the file") var form: ExportFormOptions
     @OptionGroup(title: "Parts of the records") var parts: RecordOptions
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
 
     func validate() throws {
         if key != nil, !found.sort.isEmpty {
@@ -54,7 +55,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         try found.checkOptions()
-        try await HostVisit.make(with: connection, errorsAreJSON: form.errorsAreJSON) { visit in
+        try await HostVisit.make(with: connection, talk, errorsAreJSON: form.errorsAreJSON) { visit in
             try await export(visit)
         }
     }

@@ -6,7 +6,7 @@ import OpenCombine
 extension ImportMode: ExpressibleByArgument {}
 
 /// `fmdata import`: records out of a file.
-struct ImportCommand: AsyncParsableCommand {
+struct ImportCommand: HostCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Writes the rows of a CSV or NDJSON file into a layout.",
@@ -91,7 +91,9 @@ struct ImportCommand: AsyncParsableCommand {
     @Flag(help: "The file has a JSON object per line, whatever its name is.")
     var fromNdjson = false
 
-    @OptionGroup var host: HostOptions
+    @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
+    @OptionGroup(title: "Form of the data") var form: OutputOptions
 
     func validate() throws {
         guard mode == .insert || key != nil else { throw ValidationError("--mode \(mode.rawValue) needs a --key.") }
@@ -99,10 +101,10 @@ struct ImportCommand: AsyncParsableCommand {
             throw ValidationError("--concurrency and --max-errors take 1 or more, --settling takes 0 or more.")
         }
         guard !(fromCsv && fromNdjson) else { throw ValidationError("Only one of --from-csv and --from-ndjson.") }
-        _ = try form
+        _ = try fileForm
     }
 
-    private var form: ImportForm {
+    private var fileForm: ImportForm {
         get throws {
             if fromCsv { return .csv }
             if fromNdjson { return .ndjson }
@@ -115,7 +117,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await host.visit { visit in
+        try await visit { visit in
             let layout = try await visit.open().addLayout(layout)
             let known = try await layout.fields()
             let plan = try ImportPlan(
@@ -125,7 +127,7 @@ struct ImportCommand: AsyncParsableCommand {
                 skipsUnwritable: skipUnwritable,
                 known
             )
-            let reader = try RowReader(file, try form)
+            let reader = try RowReader(file, try fileForm)
             try await reader.readColumns()
             let columns = await reader.columns
             let problems = columns.map(plan.problems) ?? []
@@ -153,7 +155,7 @@ struct ImportCommand: AsyncParsableCommand {
         _ columnProblems: [ImportPlan.Problem],
         _ visit: HostVisit
     ) async throws {
-        let printer = host.printer([
+        let printer = printer([
             OutputColumn("line", isNumber: true), OutputColumn("column"), OutputColumn("problem"),
         ])
         func print(_ problem: ImportPlan.Problem, line: Int) throws {
@@ -192,7 +194,7 @@ struct ImportCommand: AsyncParsableCommand {
         _ columns: [String]?,
         _ visit: HostVisit
     ) async throws {
-        let files = try ImportFiles(self, columns: columns, isCSV: try form == .csv)
+        let files = try ImportFiles(self, columns: columns, isCSV: try fileForm == .csv)
         if files.isResumed { await visit.notice("Going on with the journal \(files.journal?.path ?? "").") }
         let source = PulledPublisher { try await rows.next() }
         let batch = layout.writing(
@@ -255,7 +257,7 @@ struct ImportCommand: AsyncParsableCommand {
             ("created", summary.createdCount), ("updated", summary.updatedCount), ("rejected", summary.failedCount),
             ("unknown", summary.unknownCount), ("unsent", summary.skippedCount),
         ]
-        try host.printer(counts.map { OutputColumn($0.0, isNumber: true) }, isOne: true).printAll([
+        try printer(counts.map { OutputColumn($0.0, isNumber: true) }, isOne: true).printAll([
             OutputRow(
                 cells: counts.map { String($0.1) },
                 object: .object(counts.map { .init(name: $0.0, value: .int($0.1)) })

@@ -60,6 +60,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Parts of the records") var parts: RecordOptions
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
+    @OptionGroup(title: "What is said") var talk: TalkOptions
 
     @Option(
         parsing: .remaining,
@@ -88,7 +89,8 @@ struct WatchCommand: AsyncParsableCommand {
     func run() async throws {
         try found.checkOptions()
         let stream = try changeStream(ProcessInfo.processInfo.environment)
-        try await HostVisit.make(with: connection, errorsAreJSON: true) { visit in try await watch(visit, stream) }
+        try await HostVisit.make(with: connection, talk, errorsAreJSON: true) { visit in try await watch(visit, stream)
+        }
     }
 
     private func watch(_ visit: HostVisit, _ stream: ChangeStream?) async throws {
@@ -106,7 +108,7 @@ struct WatchCommand: AsyncParsableCommand {
         guard let stream else { return nil }
         let address = try StoreAddress(option: "--to", to, environment: environment)
         do {
-            return try ChangeStream(stream, store: address, logger: connection.talk.storeLogger())
+            return try ChangeStream(stream, store: address, logger: talk.storeLogger())
         } catch {
             throw ValidationError("--stream takes a name of letters, digits, -, _, . and :, up to 200 characters.")
         }

@@ -2,13 +2,19 @@ import ArgumentParser
 import FMData
 import OpenCombine
 
-/// The host of a command that writes.
-struct WriteOptions: ParsableArguments {
-    @Flag(help: "Print the request and do not send it. The layout is read all the same, if the write needs to know it.")
-    var dryRun = false
+/// A command that writes, or shows what it would send.
+protocol WritingCommand: HostCommand {
+    var dryRun: Bool { get }
+}
 
-    @OptionGroup var host: HostOptions
+extension ArgumentHelp {
+    /// The help of `--dry-run`.
+    static let dryRun: ArgumentHelp = """
+        Print the request and do not send it. The layout is read all the same, if the write needs to know it.
+        """
+}
 
+extension WritingCommand {
     /// Makes the call of a write.
     ///
     /// - Returns: the answer; nil if the call was only shown.
@@ -22,7 +28,7 @@ struct WriteOptions: ParsableArguments {
         }
         let dryRun = DryRun()
         let database = try await visit.openForDryRun(dryRun)
-        try await dryRun.request { call(database) }.print(host.output)
+        try await dryRun.request { call(database) }.print(form)
         return nil
     }
 
@@ -33,6 +39,6 @@ struct WriteOptions: ParsableArguments {
             cells: [String(recordId), modId.map(String.init) ?? ""],
             object: ["recordId": .int(recordId), "modId": modId.map(OutputValue.int)]
         )
-        try host.printer(columns, isOne: true).printAll([row])
+        try printer(columns, isOne: true).printAll([row])
     }
 }
