@@ -6,7 +6,7 @@ extension DataAPI.Server {
     /// Sends one attempt of a request, through middleware if there is any, and has the receiver get its response.
     ///
     /// - Parameters:
-    ///   - operation: what the request asks for; called only if there is middleware.
+    ///   - operation: what the request asks for; called only if a middleware asks for it.
     ///   - facts: what a middleware is told of the request; called only if one sees it.
     func send<Receiver: ResponseReceiver>(
         _ http: HTTPRequest,
@@ -24,20 +24,21 @@ extension DataAPI.Server {
 
     /// Counts the attempts of a call for middleware and for the log; `nil` if neither asks for their number.
     func attemptCount<Response>(of request: DataAPIRequest<Response>, _ call: CallContext) -> AttemptCount? {
-        let isSeen = concerned(config.middleware, call.middleware) { request.operation } != nil
+        let isSeen = steps(call.middleware) { request.operation }.contains { !$0.setsHeadersAlone }
         return isSeen || call.options.areLogged ? AttemptCount() : nil
     }
 
-    /// The operation of a request if any of these steps are for it.
-    private func concerned(
-        _ steps: [DataAPI.Middleware],
+    /// The steps that a request goes through: those of the server, then those of its call.
+    ///
+    /// - Parameter operation: called only if a step is for some operations alone.
+    private func steps(
         _ more: [DataAPI.Middleware],
         _ operation: () -> DataAPI.Operation
-    ) -> DataAPI.Operation? {
-        guard !steps.isEmpty || !more.isEmpty else { return nil }
+    ) -> ArraySlice<DataAPI.Middleware> {
+        let all = more.isEmpty ? config.middleware : config.middleware + more
+        guard all.contains(where: { $0.operations != nil }) else { return all[...] }
         let operation = operation()
-        let isConcerned = steps.contains { $0.concerns(operation) } || more.contains { $0.concerns(operation) }
-        return isConcerned ? operation : nil
+        return all.filter { $0.operations?.contains(operation) ?? true }[...]
     }
 
     /// The way of one attempt to the host.
@@ -50,7 +51,7 @@ extension DataAPI.Server {
     /// The way of a request. The first steps that only change requests have changed it already.
     ///
     /// - Parameters:
-    ///   - operation: what the request asks for; called only if there is middleware.
+    ///   - operation: what the request asks for; called only if a middleware asks for it.
     ///   - facts: what a middleware is told of the request; called only if one sees it.
     func way(
         of http: HTTPRequest,
@@ -59,15 +60,16 @@ extension DataAPI.Server {
         below root: String,
         _ facts: (DataAPI.Operation) -> RequestFacts
     ) throws(FMRest.APIError) -> Way {
-        let concerned = concerned(config.middleware, context.middleware, operation)
-        if concerned == nil, config.transport == nil { return .client(http) }
-        let operation = concerned ?? operation()
-        var steps = [config.middleware, context.middleware].joined().filter { $0.concerns(operation) }[...]
-        var request = DataAPI.OutgoingRequest(facts(operation), as: http, below: root)
-        while case .change(let change)? = steps.first?.step {
-            do { try change(&request) } catch { throw FMRest.APIError(wrapping: error, otherwise: .invalidRequest) }
+        var steps = steps(context.middleware, operation)
+        var http = http
+        // Headers alone need no more than the request itself.
+        while case .headers(let headers)? = steps.first?.step {
+            try http.set(headers)
             steps.removeFirst()
         }
+        if steps.isEmpty, config.transport == nil { return .client(http) }
+        var request = DataAPI.OutgoingRequest(facts(operation()), as: http, below: root)
+        while let step = steps.first, try step.change(&request) { steps.removeFirst() }
         if steps.isEmpty, config.transport == nil { return .client(try request.sent()) }
         let chain = MiddlewareChain(
             steps: steps,

@@ -41,11 +41,17 @@ extension DataAPI {
         enum Step: Sendable {
             case exchange(@Sendable (OutgoingRequest, @escaping Next) -> AnyPublisher<ResponsePart, FMRest.APIError>)
             case change(@Sendable (inout OutgoingRequest) throws -> Void)
+            case headers(Headers)
         }
 
         let step: Step
         /// The operations whose requests go through the step; `nil` for all.
-        private let operations: Set<Operation>?
+        let operations: Set<Operation>?
+
+        private init(_ step: Step, of operations: Set<Operation>? = nil) {
+            self.step = step
+            self.operations = operations
+        }
 
         /// Creates a step.
         ///
@@ -61,8 +67,7 @@ extension DataAPI {
                     ResponsePart, FMRest.APIError
                 >
         ) {
-            step = .exchange(handle)
-            self.operations = operations
+            self.init(.exchange(handle), of: operations)
         }
 
         /// Creates a step that changes requests and does not see their responses.
@@ -71,29 +76,37 @@ extension DataAPI {
         ///
         /// - Parameter change: changes the request. An error that it throws is that of the call, and nothing is sent.
         public init(changing change: @escaping @Sendable (inout OutgoingRequest) throws -> Void) {
-            step = .change(change)
-            operations = nil
+            self.init(.change(change))
         }
 
         /// A step that sets headers, in place of those of the same names.
         public static func headers(_ headers: Headers) -> Middleware {
-            Middleware(changing: { $0.headers.replace(by: headers) })
+            Middleware(.headers(headers))
         }
 
-        func concerns(_ operation: Operation) -> Bool { operations?.contains(operation) ?? true }
+        var setsHeadersAlone: Bool { if case .headers = step { true } else { false } }
+
+        /// Changes the request, if that is all that the step does. Returns whether it is.
+        func change(_ request: inout OutgoingRequest) throws(FMRest.APIError) -> Bool {
+            switch step {
+            case .exchange: return false
+            case .headers(let headers): request.headers.replace(by: headers)
+            case .change(let change):
+                do { try change(&request) } catch {
+                    throw FMRest.APIError(wrapping: error, otherwise: .invalidRequest)
+                }
+            }
+            return true
+        }
 
         /// Sends the request through this step, and then through those behind.
         func handle(_ request: OutgoingRequest, _ next: @escaping Next) -> AnyPublisher<ResponsePart, FMRest.APIError> {
-            switch step {
-            case .exchange(let handle): return handle(request, next)
-            case .change(let change):
-                var request = request
-                do { try change(&request) } catch {
-                    let error = FMRest.APIError(wrapping: error, otherwise: .invalidRequest)
-                    return Fail(error: error).eraseToAnyPublisher()
-                }
-                return next(request)
+            if case .exchange(let handle) = step { return handle(request, next) }
+            var request = request
+            do throws(FMRest.APIError) { _ = try change(&request) } catch {
+                return Fail(error: error).eraseToAnyPublisher()
             }
+            return next(request)
         }
     }
 }

@@ -113,19 +113,32 @@ extension DataAPI.OutgoingRequest {
         return reservedHeaders.contains { $0.utf8.count == length && $0 == name.lowercased() }
     }
 
+    fileprivate static func refuseReserved(_ headers: DataAPI.Headers) throws(FMRest.APIError) {
+        guard let name = headers.fields.first(where: { isReserved($0.name) })?.name else { return }
+        throw FMRest.APIError(.invalidRequest, reason: "A middleware cannot set the header \(name).")
+    }
+
     /// The request as it will be sent.
     func sent() throws(FMRest.APIError) -> HTTPRequest {
         var request = http
         if rootPath != root { request.target = rootPath + target }
         guard let changedHeaders else { return request }
-        if let name = changedHeaders.fields.first(where: { Self.isReserved($0.name) })?.name {
-            throw FMRest.APIError(.invalidRequest, reason: "A middleware cannot set the header \(name).")
-        }
+        try Self.refuseReserved(changedHeaders)
         request.headers = changedHeaders.fields
         for header in http.headers where Self.isReserved(header.name) {
             request.headers.add(name: header.name, value: header.value)
         }
         return request
+    }
+}
+
+extension HTTPRequest {
+    /// Sets headers of a middleware in place of all of the same names.
+    mutating func set(_ new: DataAPI.Headers) throws(FMRest.APIError) {
+        try DataAPI.OutgoingRequest.refuseReserved(new)
+        var all = DataAPI.Headers(headers)
+        all.replace(by: new)
+        headers = all.fields
     }
 }
 
