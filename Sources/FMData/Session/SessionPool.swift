@@ -477,7 +477,7 @@ extension SessionPool {
         case .put(let id, let epoch, let life):
             guard let held = slots[id], let token = tokens[epoch]?.token else { return nil }
             held.desk.put(token, into: held.slot, life: .nanoseconds(life.nanoseconds)) { [self] isHeld in
-                if !isHeld { putRefused(id, epoch) }
+                putEnded(id, epoch, isHeld: isHeld)
             }
             return nil
         case .empty(let id, let epoch):
@@ -693,8 +693,9 @@ extension SessionPool {
         }
     }
 
-    private func putRefused(_ id: SessionID, _ epoch: TokenEpoch) {
+    private func putEnded(_ id: SessionID, _ epoch: TokenEpoch, isHeld: Bool) {
         act { now in
+            if isHeld { return ((), machine.putDone(id, epoch, now: now)) }
             slots[id] = nil
             return ((), machine.putRefused(id, epoch, now: now))
         }

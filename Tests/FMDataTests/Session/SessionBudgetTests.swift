@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func manyDatabasesOpenNoMoreSessionsThanTheBudgetHas() async throws {
-        let sandbox = try await Sandbox.start([.sample])
+        let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(6, on: sandbox, sharing: .memory(slots: 2))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for database in databases {
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func aSessionIsPassedOnWithItsToken() async throws {
-        let sandbox = try await Sandbox.start([.sample])
+        let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(3, on: sandbox, sharing: .memory(slots: 1))
         for database in databases + databases { try await read(database) }
         expectNoDifference(sandbox.counters.logins, 1)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aTokenThatTheHostRefusesIsReplacedInItsSlot() async throws {
-        let sandbox = try await Sandbox.start([.sample])
+        let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(2, on: sandbox, sharing: .memory(slots: 1))
         try await read(databases[0])
         sandbox.expireSessions()
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func pinnedWorkHasASlotOfItsOwnAndLeavesItEmpty() async throws {
-        let sandbox = try await Sandbox.start([.sample])
+        let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(2, on: sandbox, sharing: .memory(slots: 1))
         try await read(databases[0])
         for database in databases {
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func logOutClosesTheSessionAndTheSlotIsEmpty() async throws {
-        let sandbox = try await Sandbox.start([.sample])
+        let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(2, on: sandbox, sharing: .memory(slots: 1))
         try await read(databases[0])
         _ = try await databases[0].logOut().firstValue()

@@ -18,7 +18,8 @@ extension DataAPI {
     /// - With a token it uses the session. If the host refuses the token, it *drops* that token and logs in.
     /// - When another database waits, the slot is *recalled*: it is given back after the request under way, 250 ms
     ///   after it was taken at the earliest.
-    /// - When the slot is *lost*, the session is let go silently, since it belongs to the next owner.
+    /// - When the slot is *lost*, the session is let go silently, since it belongs to the next owner. One whose token
+    ///   was still on its way into the slot is logged out: nobody else has it.
     /// - Work that is bound to a session (``Database/withSession(keptAlive:isolation:_:)``, and global fields that are
     ///   set outside of it) has one of its own: its token is never put, the session is logged out at the end, and the
     ///   slot is given back empty.

@@ -55,7 +55,7 @@ extension SessionPoolStateMachine {
             if refusalsInARow == 0 { credentialsAreProven = true }
             if sessions[index].owner == .store { actions.append(.save(token)) }
             if sessions[index].owner == .slot {
-                actions.append(.put(id, token, life: settings.idleTime))
+                put(index, life: settings.idleTime, &actions)
             }
             // However long the login took, the slot serves.
             if let slot = sessions[index].slot { sessions[index].slot?.givesNotBefore = max(slot.givesNotBefore, now) }

@@ -61,12 +61,16 @@ extension SessionPoolStateMachine {
     mutating func slotLost(_ id: SessionID, now: NIODeadline) -> [Action] {
         guard let index = index(of: id), sessions[index].slot != nil else { return [] }
         var actions: [Action] = []
+        let isPutting = sessions[index].slot?.isPutting == true
         sessions[index].slot = nil
         switch sessions[index].phase {
+        case .idle where isPutting && sessions[index].owner == .slot,
+            .leased where isPutting && sessions[index].owner == .slot:
+            // The slot went to somebody else before the token was there.
+            logOutAlone(index)
         case .opening(.logIn, _):
             // Its token cannot be put anywhere, so it is logged out when it comes.
-            sessions[index].owner = .pool
-            sessions[index].isEnding = true
+            logOutAlone(index)
         case .opening:
             let session = sessions.remove(at: index)
             if session.token.tick > 0 { actions.append(.forget(session.token)) }
@@ -86,8 +90,23 @@ extension SessionPoolStateMachine {
     /// The budget has no token of the slot any more.
     mutating func slotForgotten(_ id: SessionID, now: NIODeadline) -> [Action] {
         guard let index = index(of: id), sessions[index].owner == .slot, sessions[index].isOpen else { return [] }
-        let life = max(.zero, sessions[index].lastUse + settings.idleTime - now)
-        return [.put(id, sessions[index].token, life: life)]
+        var actions: [Action] = []
+        put(index, life: max(.zero, sessions[index].lastUse + settings.idleTime - now), &actions)
+        return actions
+    }
+
+    mutating func put(_ index: Int, life: TimeAmount, _ actions: inout [Action]) {
+        sessions[index].slot?.isPutting = true
+        actions.append(.put(sessions[index].id, sessions[index].token, life: life))
+    }
+
+    /// The token is in the slot, or it is not known whether it is: somebody else may use the session.
+    mutating func putDone(_ id: SessionID, _ token: TokenEpoch, now: NIODeadline) -> [Action] {
+        guard let index = index(of: id), sessions[index].token == token else { return [] }
+        sessions[index].slot?.isPutting = false
+        var actions: [Action] = []
+        settle(now, &actions)
+        return actions
     }
 
     /// The slot was held by somebody else when the token of a new session was put there: nobody will use the session.
@@ -95,12 +114,17 @@ extension SessionPoolStateMachine {
         guard let index = index(of: id), sessions[index].token == token, sessions[index].owner == .slot else {
             return []
         }
-        sessions[index].owner = .pool
         sessions[index].slot = nil
-        sessions[index].isEnding = true
+        logOutAlone(index)
         var actions: [Action] = []
         settle(now, &actions)
         return actions
+    }
+
+    /// Nobody else can use the session, so it is logged out when it is free.
+    private mutating func logOutAlone(_ index: Int) {
+        sessions[index].owner = .pool
+        sessions[index].isEnding = true
     }
 
     /// A token was taken out of the slot.
@@ -142,7 +166,9 @@ extension SessionPoolStateMachine {
 
     /// A slot serves one request at least: otherwise two members with slow logins would pass one on for ever.
     private func giving(of session: Session) -> NIODeadline? {
-        guard let slot = session.slot, session.isRecalled, session.id != reservedSession?.id else { return nil }
+        guard let slot = session.slot, session.isRecalled, !slot.isPutting, session.id != reservedSession?.id else {
+            return nil
+        }
         let mayStillServe = !slot.hasServed && !queue.isEmpty
         return mayStillServe ? slot.givesNotBefore + settings.longestPatience : slot.givesNotBefore
     }

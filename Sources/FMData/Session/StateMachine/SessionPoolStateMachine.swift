@@ -209,6 +209,8 @@ extension SessionPoolStateMachine {
             var givesNotBefore: NIODeadline
             /// Whether a request has been served in it.
             var hasServed = false
+            /// Whether its token is on the way into it. Until it is there, nobody else can use the session.
+            var isPutting = false
         }
 
         let id: SessionID

@@ -90,6 +90,9 @@ struct SessionMachineFixture {
     mutating func recalled(_ session: Int) -> [Action] { machine.recalled(.of(session), now: now) }
     mutating func slotLost(_ session: Int) -> [Action] { machine.slotLost(.of(session), now: now) }
     mutating func slotForgotten(_ session: Int) -> [Action] { machine.slotForgotten(.of(session), now: now) }
+    mutating func putDone(_ session: Int, token: Int) -> [Action] {
+        machine.putDone(.of(session), .of(token), now: now)
+    }
     mutating func putRefused(_ session: Int, token: Int) -> [Action] {
         machine.putRefused(.of(session), .of(token), now: now)
     }

@@ -252,7 +252,8 @@ private struct SessionModel {
     }
 
     private mutating func endPut(_ id: SessionID) {
-        guard let token = puts.removeValue(forKey: id), Int.random(in: 0..<4, using: &random) == 0 else { return }
+        guard let token = puts.removeValue(forKey: id) else { return }
+        guard Int.random(in: 0..<4, using: &random) == 0 else { return obey(machine.putDone(id, token, now: now)) }
         let hasSlot = slots.contains(id)
         obey(machine.putRefused(id, token, now: now))
         if hasSlot, !machine.sessions.contains(where: { $0.id == id && $0.slot != nil }) { slots.remove(id) }
@@ -264,9 +265,9 @@ private struct SessionModel {
         case 0 where slots.contains(id):
             slots.remove(id)
             drops.remove(id)
-            puts[id] = nil
+            let isPutting = puts.removeValue(forKey: id) != nil
             // Whatever is in the slot belongs to somebody else.
-            if let session = machine.sessions.first(where: { $0.id == id }), session.owner == .slot {
+            if !isPutting, let session = machine.sessions.first(where: { $0.id == id }), session.owner == .slot {
                 leftOpen.insert(session.token)
             }
             obey(machine.slotLost(id, now: now))
