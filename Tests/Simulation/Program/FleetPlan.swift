@@ -69,6 +69,7 @@ extension Program {
             // A call that begins in another one is made by the same process.
             if let outer = steps[index].inside { steps[index].member = steps[outer].member }
         }
+        if chance.once(in: 3) { keepSessions() }
         faults = []
         ending = chance.once(in: 4) ? .release : .shutdown
         guard !isCalm else { return }
@@ -77,6 +78,12 @@ extension Program {
         for _ in 0..<chance.pick([1, 2, 4, 8]) {
             faults.append(trouble(chance.pick(kinds), span, members.count, &chance))
         }
+    }
+
+    /// Nothing logs out: then a session that ends was ended by somebody to whom it did not belong.
+    private mutating func keepSessions() {
+        client.idleTrim = 86_400
+        for index in steps.indices where [.logOut, .pinned].contains(steps[index].verb) { steps[index].verb = .read }
     }
 
     private func trouble(_ kind: Int, _ span: Int, _ members: Int, _ chance: inout Chance) -> PlannedFault {

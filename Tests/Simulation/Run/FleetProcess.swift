@@ -16,6 +16,7 @@ final class FleetProcess: @unchecked Sendable {
     private let executor: VirtualExecutor
     private let machine: VirtualMachine
     private let core: FleetCore
+    private let unknown: UnknownSessions
     private(set) var server: DataAPI.Server?
     private(set) var database: DataAPI.Database?
     private let life = Life()
@@ -76,7 +77,8 @@ final class FleetProcess: @unchecked Sendable {
             surroundings: surroundings
         )
         var config = program.client.config(simulation.log)
-        config.sessions.budget = core.budget
+        unknown = UnknownSessions()
+        config.sessions.budget = unknown.counted(core.budget)
         config.sessions.fullHostDeadline = config.sessions.waitingDeadline
         var runtime = Runtime(eventLoopGroup: VirtualLoopGroup(Array(loops.dropLast()))) { opening in
             if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
@@ -106,6 +108,9 @@ final class FleetProcess: @unchecked Sendable {
     private var threads: [VirtualMachine.Thread] { loops.map(\.thread) + [executor.thread, thread] }
 
     var counters: FleetCounters { core.counters }
+
+    /// How many sessions it may have left on the host without knowing of them.
+    var unknownSessions: Int { unknown.count }
 
     /// Whether it lives and goes on.
     var isAwake: Bool { !isDead && machine.now >= stalledUntil }
@@ -167,6 +172,33 @@ final class FleetProcess: @unchecked Sendable {
     /// Closes the connection to the store.
     func leaveStore() {
         Task(executorPreference: executor) { [core] in await core.shutdown() }
+    }
+}
+
+/// Counts what leaves sessions on the host that nobody knows: logins without an answer, and tokens of which it is not
+/// known whether the store has them.
+private final class UnknownSessions: @unchecked Sendable {
+    // Sendable because it runs on the one real thread of the machine.
+    private(set) var count = 0
+
+    func counted(_ budget: DataAPI.SessionBudget) -> DataAPI.SessionBudget {
+        DataAPI.SessionBudget(
+            take: budget.take,
+            put: { [self] token, slot, life in
+                do { return try await budget.put(token, slot, life) } catch {
+                    count += 1
+                    throw error
+                }
+            },
+            drop: budget.drop,
+            give: budget.give,
+            full: budget.full,
+            refused: budget.refused,
+            left: { [self] slot in
+                count += 1
+                try await budget.left(slot)
+            }
+        )
     }
 }
 

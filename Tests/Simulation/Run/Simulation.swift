@@ -24,6 +24,8 @@ final class Simulation: @unchecked Sendable {
     var dead: [FleetProcess] = []
     /// The number of sessions that the store has forgotten, and that nobody could tell it of.
     var forgottenSessions = 0
+    /// How many logins were under way in processes that were killed.
+    var lostLogins = 0
     let log: LogBook
     private(set) var servers: [DataAPI.Server] = []
     private(set) var databases: [DataAPI.Database] = []
