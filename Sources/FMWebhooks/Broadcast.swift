@@ -82,101 +82,94 @@ private struct BroadcastPublisher<Value: Sendable>: Publisher {
 }
 
 /// The subscription of one subscriber: its waiting values and its demand.
-private final class BroadcastSubscription<Value: Sendable>: Subscription, @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`; the subscriber is called on `turns` only, after its subscription.
-    private let lock = NIOLock()
+private final class BroadcastSubscription<Value: Sendable>: Subscription, Sendable {
+    private struct State {
+        var downstream: (any Subscriber<Value, Never>)?
+        var leave: (@Sendable () -> Void)?
+        var waiting: [Value] = []
+        var demand = Subscribers.Demand.none
+        /// Whether the subscriber has received its subscription, so that it may be called.
+        var hasBegun = false
+        var isFinished = false
+        var isAwaitingTurn = false
+
+        var isDeliverable: Bool { waiting.isEmpty ? isFinished : demand > .none }
+
+        mutating func end() -> ((any Subscriber<Value, Never>)?, (@Sendable () -> Void)?) {
+            waiting = []
+            return (downstream.take(), leave.take())
+        }
+    }
+
+    /// The subscriber is called on it only, after its subscription.
     private let turns = DispatchQueue(label: "FMWebhooks.Broadcast")
     private let queueing: Broadcast<Value>.Queueing
-    private var downstream: (any Subscriber<Value, Never>)?
-    private var leave: (@Sendable () -> Void)?
-    private var waiting: [Value] = []
-    private var demand = Subscribers.Demand.none
-    /// Whether the subscriber has received its subscription, so that it may be called.
-    private var hasBegun = false
-    private var isFinished = false
-    private var isAwaitingTurn = false
+    private let state: Guarded<State>
 
     init(
         _ downstream: any Subscriber<Value, Never>,
         _ queueing: @escaping Broadcast<Value>.Queueing,
         leave: @escaping @Sendable () -> Void
     ) {
-        self.downstream = downstream
         self.queueing = queueing
-        self.leave = leave
+        state = Guarded(State(downstream: downstream, leave: leave))
     }
 
     func begin() {
-        lock.withLock { downstream }?.receive(subscription: self)
-        lock.withLock {
-            hasBegun = true
-            lockedAskForTurn()
-        }
+        state.withLock { $0.downstream }?.receive(subscription: self)
+        change { $0.hasBegun = true }
     }
 
     func offer(_ value: Value) {
-        lock.withLock {
-            guard downstream != nil else { return }
-            queueing(&waiting, value)
-            lockedAskForTurn()
+        change { state in
+            if state.downstream != nil { queueing(&state.waiting, value) }
         }
     }
 
     /// Finishes after the waiting values have been delivered, as there is demand for them.
-    func finish() {
-        lock.withLock {
-            isFinished = true
-            lockedAskForTurn()
-        }
-    }
+    func finish() { change { $0.isFinished = true } }
 
     func request(_ demand: Subscribers.Demand) {
         precondition(demand > .none, "A subscriber asks for at least one value")
-        lock.withLock {
-            self.demand += demand
-            lockedAskForTurn()
-        }
+        change { $0.demand += demand }
     }
 
     func cancel() {
-        let (downstream, leave) = lock.withLock { lockedEnd() }
+        let (downstream, leave) = state.withLock { $0.end() }
         leave?()
         // Outside the lock: the subscriber may be deinitialized here, which may run any code.
         withExtendedLifetime(downstream) {}
     }
 
-    private func lockedEnd() -> ((any Subscriber<Value, Never>)?, (@Sendable () -> Void)?) {
-        waiting = []
-        return (downstream.take(), leave.take())
+    /// Changes the state, and asks for a turn if there is something to deliver then.
+    private func change(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            guard state.hasBegun, !state.isAwaitingTurn, state.downstream != nil, state.isDeliverable else { return }
+            state.isAwaitingTurn = true
+            turns.async { self.takeTurn() }
+        }
     }
-
-    private func lockedAskForTurn() {
-        guard hasBegun, !isAwaitingTurn, downstream != nil, isDeliverable else { return }
-        isAwaitingTurn = true
-        turns.async { self.takeTurn() }
-    }
-
-    private var isDeliverable: Bool { waiting.isEmpty ? isFinished : demand > .none }
 
     private func takeTurn() {
         while let (downstream, value) = next() {
             guard let value else { return downstream.receive(completion: .finished) }
             let more = downstream.receive(value)
-            lock.withLock { demand += more }
+            state.withLock { $0.demand += more }
         }
     }
 
     /// The subscriber and its next value, or `nil` for the value to finish; `nil` when there is nothing to deliver.
     private func next() -> (any Subscriber<Value, Never>, Value?)? {
-        let (next, leave) = lock.withLock {
-            () -> ((any Subscriber<Value, Never>, Value?)?, (@Sendable () -> Void)?) in
-            guard let downstream, isDeliverable else {
-                isAwaitingTurn = false
+        let (next, leave) = state.withLock {
+            state -> ((any Subscriber<Value, Never>, Value?)?, (@Sendable () -> Void)?) in
+            guard let downstream = state.downstream, state.isDeliverable else {
+                state.isAwaitingTurn = false
                 return (nil, nil)
             }
-            guard !waiting.isEmpty else { return ((downstream, nil), lockedEnd().1) }
-            demand -= 1
-            return ((downstream, waiting.removeFirst()), nil)
+            guard !state.waiting.isEmpty else { return ((downstream, nil), state.end().1) }
+            state.demand -= 1
+            return ((downstream, state.waiting.removeFirst()), nil)
         }
         leave?()
         return next

@@ -29,9 +29,7 @@ public import OpenCombine
 /// contain `ROWID` and `ROWMODID` only.
 ///
 /// Source: Claris OData guide, "Webhooks": `Webhook.GetAll`, `Webhook.Get`, `Webhook.Add`, `Webhook.Delete`.
-public final class WebhookRegistrar: @unchecked Sendable {
-    // @unchecked: `lock` guards every `var`.
-
+public final class WebhookRegistrar: Sendable {
     /// The properties of the webhooks, and how often they are checked.
     public struct Configuration: Sendable, Hashable {
         /// The fields in a delivery. The default is `ROWID` and `ROWMODID`, all that a hint needs.
@@ -66,12 +64,15 @@ public final class WebhookRegistrar: @unchecked Sendable {
     private let credentials: DataAPI.Credentials
     private let broadcast: Broadcast<WebhookHealth>
 
-    private let lock = NIOLock()
-    private var machine: RegistrarStateMachine
-    private var call: Task<Void, Never>?
-    private var timers: [Int: @Sendable () -> Void] = [:]
-    private var waitingForEnd: [CheckedContinuation<Void, Never>] = []
-    private var hasEnded = false
+    private struct State {
+        var machine: RegistrarStateMachine
+        var call: Task<Void, Never>?
+        var timers: [Int: @Sendable () -> Void] = [:]
+        var waitingForEnd: [CheckedContinuation<Void, Never>] = []
+        var hasEnded = false
+    }
+
+    private let state: NIOLockedValueBox<State>
 
     private var time: SessionTime { database.server.time }
 
@@ -114,11 +115,11 @@ public final class WebhookRegistrar: @unchecked Sendable {
         )
         settings.interval = TimeAmount(configuration.interval)
         settings.stopTimeout = TimeAmount(configuration.stopTimeout)
-        machine = RegistrarStateMachine(settings)
+        state = NIOLockedValueBox(State(machine: RegistrarStateMachine(settings)))
     }
 
     deinit {
-        for cancel in timers.values { cancel() }
+        for cancel in state.withLockedValue({ $0.timers }).values { cancel() }
         broadcast.finish()
     }
 
@@ -136,7 +137,7 @@ public final class WebhookRegistrar: @unchecked Sendable {
     /// Begins to register the webhooks and to check them, and returns at once; ``health`` publishes the progress. A
     /// second call does nothing, nor does a call after ``stop()``.
     public func start() {
-        act { $0.start(now: $1) }
+        act { $0.machine.start(now: $1) }
     }
 
     /// Deletes the webhooks, and returns when they are deleted or ``Configuration/stopTimeout`` has passed; ``health``
@@ -144,52 +145,52 @@ public final class WebhookRegistrar: @unchecked Sendable {
     /// on sending.
     public func stop() async {
         await withCheckedContinuation { continuation in
-            let isOver = lock.withLock {
-                if !hasEnded { waitingForEnd.append(continuation) }
-                return hasEnded
+            let isOver = state.withLockedValue { state in
+                if !state.hasEnded { state.waitingForEnd.append(continuation) }
+                return state.hasEnded
             }
-            if isOver { continuation.resume() } else { act { $0.stop(now: $1) } }
+            if isOver { continuation.resume() } else { act { $0.machine.stop(now: $1) } }
         }
     }
 
     // MARK: Carrying out actions
 
-    private func act(_ event: (inout RegistrarStateMachine, NIODeadline) -> [RegistrarStateMachine.Action]) {
-        let waiting = lock.withLock {
+    private func act(_ event: (inout State, NIODeadline) -> [RegistrarStateMachine.Action]) {
+        let waiting = state.withLockedValue { state in
             // Actions report their results on other threads, and a broadcast calls no subscriber itself, so all of it
             // may run under the lock.
-            for action in event(&machine, time.now()) { lockedRun(action) }
-            defer { if hasEnded { waitingForEnd = [] } }
-            return hasEnded ? waitingForEnd : []
+            for action in event(&state, time.now()) { lockedRun(action, &state) }
+            defer { if state.hasEnded { state.waitingForEnd = [] } }
+            return state.hasEnded ? state.waitingForEnd : []
         }
         for continuation in waiting { continuation.resume() }
     }
 
-    private func lockedRun(_ action: RegistrarStateMachine.Action) {
+    private func lockedRun(_ action: RegistrarStateMachine.Action, _ state: inout State) {
         switch action {
         case .call(let call):
-            self.call = Task {
+            state.call = Task {
                 let result = await self.publisher(for: call).awaitSingleResult()
                 // After a cancellation the result is not needed.
-                if !Task.isCancelled { self.act { $0.answered(WebhookAnswer(call, result), now: $1) } }
+                if !Task.isCancelled { self.act { $0.machine.answered(WebhookAnswer(call, result), now: $1) } }
             }
         case .setTimer(let id, let instant):
-            timers[id] = time.schedule(instant) { [weak self] in self?.rang(id) }
+            state.timers[id] = time.schedule(instant) { [weak self] in self?.rang(id) }
         case .report(let health):
             broadcast.send(health)
         case .finish:
-            hasEnded = true
-            call?.cancel()
-            for cancel in timers.values { cancel() }
-            timers = [:]
+            state.hasEnded = true
+            state.call?.cancel()
+            for cancel in state.timers.values { cancel() }
+            state.timers = [:]
             broadcast.finish()
         }
     }
 
     private func rang(_ id: Int) {
-        act { machine, now in
-            timers[id] = nil
-            return machine.rang(id, now: now)
+        act { state, now in
+            state.timers[id] = nil
+            return state.machine.rang(id, now: now)
         }
     }
 

@@ -1,6 +1,5 @@
 import FMHTTP
 import Foundation
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOFoundationCompat
 import OpenCombine
@@ -23,12 +22,12 @@ struct ContainerParts: Publisher {
 }
 
 extension ContainerParts {
-    private final class Inner: Subscription, Subscriber, HeldResponse.BodyReceiver, @unchecked Sendable {
+    private final class Inner: Subscription, Subscriber, HeldResponse.BodyReceiver, Sendable {
         typealias Downstream = AnySubscriber<DataAPI.ContainerPart, FMRest.APIError>
         typealias Input = OpenedContainer
         typealias Failure = FMRest.APIError
 
-        private enum State {
+        private enum Phase {
             /// → `opening`, with the first demand.
             case ready
             /// Holds the subscription of the opening, then also its value. → `beginning`, `terminal`
@@ -45,22 +44,37 @@ extension ContainerParts {
             case terminal
         }
 
-        // `lock` guards every `var` below, which makes this class Sendable.
-        private let lock = NIOLock()
-        private let opening: AnyPublisher<OpenedContainer, FMRest.APIError>
-        private var downstream: Downstream?
-        private var state = State.ready
-        /// The demand that is not satisfied yet.
-        private var demand = Subscribers.Demand.none
-        /// The request whose answer is the content; set from `beginning` on.
-        private var request: ContainerRequest?
-        private var progress = ResumableProgress()
-        /// The log of the request for the rest that is under way.
-        private var log: CallLog?
+        private struct State {
+            let opening: AnyPublisher<OpenedContainer, FMRest.APIError>
+            var downstream: Downstream?
+            var phase = Phase.ready
+            /// The demand that is not satisfied yet.
+            var demand = Subscribers.Demand.none
+            /// The request whose answer is the content; set from `beginning` on.
+            var request: ContainerRequest?
+            var progress = ResumableProgress()
+            /// The log of the request for the rest that is under way.
+            var log: CallLog?
+
+            mutating func delivered(_ more: Subscribers.Demand) {
+                demand += more
+                if demand > .none { demand -= 1 }
+            }
+
+            mutating func terminate() -> (phase: Phase, downstream: Downstream?) {
+                defer {
+                    phase = .terminal
+                    downstream = nil
+                    request = nil
+                }
+                return (phase, downstream)
+            }
+        }
+
+        private let state: Guarded<State>
 
         init(opening: AnyPublisher<OpenedContainer, FMRest.APIError>, downstream: Downstream) {
-            self.opening = opening
-            self.downstream = downstream
+            state = Guarded(State(opening: opening, downstream: downstream))
         }
 
         // MARK: From downstream
@@ -68,22 +82,23 @@ extension ContainerParts {
         func request(_ demand: Subscribers.Demand) {
             precondition(demand > .none, "A subscriber asks for at least one value")
             enum Action {
-                case open, resume, none
+                case open(AnyPublisher<OpenedContainer, FMRest.APIError>)
+                case resume, none
                 case pass(HeldResponse)
             }
-            let action: Action = lock.withLock {
-                self.demand += demand
-                switch state {
+            let action: Action = state.withLock { state in
+                state.demand += demand
+                switch state.phase {
                 case .ready:
-                    state = .opening(nil, nil)
-                    return .open
+                    state.phase = .opening(nil, nil)
+                    return .open(state.opening)
                 case .flowing(let response): return .pass(response)
                 case .broken: return .resume
                 case .opening, .beginning, .resuming, .terminal: return .none
                 }
             }
             switch action {
-            case .open: opening.subscribe(self)
+            case .open(let opening): opening.subscribe(self)
             case .pass(let response): response.request(demand)
             case .resume: resume()
             case .none: break
@@ -91,7 +106,7 @@ extension ContainerParts {
         }
 
         func cancel() {
-            let (last, downstream) = lock.withLock { lockedTerminate() }
+            let (last, downstream) = state.withLock { $0.terminate() }
             switch last {
             case .opening(let subscription, _): subscription?.cancel()
             case .beginning(let response), .flowing(let response): response.cancel()
@@ -106,17 +121,18 @@ extension ContainerParts {
         // MARK: Calls of the opening
 
         func receive(subscription: any Subscription) {
-            let isWanted = lock.withLock {
-                guard case .opening(nil, nil) = state else { return false }
-                state = .opening(subscription, nil)
+            let isWanted = state.withLock { state in
+                guard case .opening(nil, nil) = state.phase else { return false }
+                state.phase = .opening(subscription, nil)
                 return true
             }
             if isWanted { subscription.request(.max(1)) } else { subscription.cancel() }
         }
 
         func receive(_ container: OpenedContainer) -> Subscribers.Demand {
-            lock.withLock {
-                if case .opening(let subscription, nil) = state { state = .opening(subscription, container) }
+            state.withLock { state in
+                guard case .opening(let subscription, nil) = state.phase else { return }
+                state.phase = .opening(subscription, container)
             }
             return .none
         }
@@ -129,19 +145,20 @@ extension ContainerParts {
         }
 
         private func deliverHead() {
-            let opened: (HTTPResponseHead, HeldResponse, Downstream)? = lock.withLock {
-                guard case .opening(_, let container?) = state, let response = container.takeResponse(), let downstream
+            let opened: (HTTPResponseHead, HeldResponse, Downstream)? = state.withLock { state in
+                guard case .opening(_, let container?) = state.phase, let response = container.takeResponse(),
+                    let downstream = state.downstream
                 else { return nil }
-                state = .beginning(response)
-                request = container.request
-                progress = ResumableProgress(container.head)
+                state.phase = .beginning(response)
+                state.request = container.request
+                state.progress = ResumableProgress(container.head)
                 return (container.head, response, downstream)
             }
             guard let (head, response, downstream) = opened else {
                 return finish(.failure(FMRest.APIError(.noValue, reason: "The container was not opened.")))
             }
             let more = downstream.receive(.head(DataAPI.ContainerHead(head.headers)))
-            lock.withLock { lockedDelivered(more) }
+            state.withLock { $0.delivered(more) }
             begin(response)
         }
 
@@ -150,22 +167,22 @@ extension ContainerParts {
         private func begin(_ response: HeldResponse) {
             // This comes before the change of state, so that demand from another thread finds the body attached.
             response.pass(to: self)
-            let demand = lock.withLock {
-                guard case .beginning(let response) = state else { return Subscribers.Demand.none }
-                state = .flowing(response)
-                return self.demand
+            let demand = state.withLock { state in
+                guard case .beginning(let response) = state.phase else { return Subscribers.Demand.none }
+                state.phase = .flowing(response)
+                return state.demand
             }
             if demand > .none { response.request(demand) }
         }
 
         func receive(_ bytes: ByteBuffer) -> Subscribers.Demand {
-            let downstream = lock.withLock {
-                progress.position += bytes.readableBytes
-                return self.downstream
+            let downstream = state.withLock { state in
+                state.progress.position += bytes.readableBytes
+                return state.downstream
             }
             guard let downstream else { return .none }
             let more = downstream.receive(.bytes(Data(buffer: bytes, byteTransferStrategy: .noCopy)))
-            lock.withLock { lockedDelivered(more) }
+            state.withLock { $0.delivered(more) }
             return more
         }
 
@@ -174,22 +191,22 @@ extension ContainerParts {
                 case finish, resume, wait
                 case fail(any Error)
             }
-            let action: Action? = lock.withLock {
-                switch state {
+            let action: Action? = state.withLock { state in
+                switch state.phase {
                 case .beginning, .flowing: break
                 case .ready, .opening, .broken, .resuming, .terminal: return nil
                 }
                 switch completion {
-                case .finished where progress.isComplete:
+                case .finished where state.progress.isComplete:
                     return .finish
                 case .finished:
                     return .fail(
-                        HTTPClientError(code: .truncatedBody, outcome: .answered, origin: request?.address.origin)
+                        HTTPClientError(code: .truncatedBody, outcome: .answered, origin: state.request?.address.origin)
                     )
                 case .failure(let error):
-                    guard progress.mayGoOn(after: error) else { return .fail(error) }
-                    state = .broken(error)
-                    return demand > .none ? .resume : .wait
+                    guard state.progress.mayGoOn(after: error) else { return .fail(error) }
+                    state.phase = .broken(error)
+                    return state.demand > .none ? .resume : .wait
                 }
             }
             switch action {
@@ -204,10 +221,12 @@ extension ContainerParts {
 
         private func resume() {
             let response = HeldResponse { result in self.answered(result) }
-            let next: (ContainerRequest, HTTPHeaders)? = lock.withLock {
-                guard case .broken(let error) = state, let request, let headers = progress.goOn() else { return nil }
-                state = .resuming(response, after: error)
-                log = request.log
+            let next: (ContainerRequest, HTTPHeaders)? = state.withLock { state in
+                guard case .broken(let error) = state.phase, let request = state.request,
+                    let headers = state.progress.goOn()
+                else { return nil }
+                state.phase = .resuming(response, after: error)
+                state.log = request.log
                 return (request, headers)
             }
             guard let (request, headers) = next else { return }
@@ -231,10 +250,10 @@ extension ContainerParts {
         }
 
         private func continueOrFail(_ head: HTTPResponseHead) {
-            let next: (HeldResponse, failure: (any Error)?)? = lock.withLock {
-                guard case .resuming(let response, let error) = state else { return nil }
-                guard progress.isContinued(by: head) else { return (response, error) }
-                state = .beginning(response)
+            let next: (HeldResponse, failure: (any Error)?)? = state.withLock { state in
+                guard case .resuming(let response, let error) = state.phase else { return nil }
+                guard state.progress.isContinued(by: head) else { return (response, error) }
+                state.phase = .beginning(response)
                 return (response, nil)
             }
             guard let (response, failure) = next else { return }
@@ -246,35 +265,21 @@ extension ContainerParts {
         // MARK: Ends
 
         private func fail(_ error: any Error, _ more: String = "") {
-            guard let request = lock.withLock({ self.request }) else { return }
+            guard let request = state.withLock({ $0.request }) else { return }
             var error = request.error(error)
             error.reason += more
             finish(.failure(error))
         }
 
         private func finish(_ completion: Subscribers.Completion<FMRest.APIError>) {
-            lock.withLock { lockedTerminate().downstream }?.receive(completion: completion)
+            state.withLock { $0.terminate().downstream }?.receive(completion: completion)
         }
 
         private func takeLog() -> CallLog? {
-            lock.withLock {
-                defer { log = nil }
-                return log
+            state.withLock { state in
+                defer { state.log = nil }
+                return state.log
             }
-        }
-
-        private func lockedDelivered(_ more: Subscribers.Demand) {
-            demand += more
-            if demand > .none { demand -= 1 }
-        }
-
-        private func lockedTerminate() -> (state: State, downstream: Downstream?) {
-            defer {
-                state = .terminal
-                downstream = nil
-                request = nil
-            }
-            return (state, downstream)
         }
     }
 }

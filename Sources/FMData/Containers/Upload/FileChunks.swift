@@ -1,5 +1,4 @@
 import Foundation
-import NIOConcurrencyHelpers
 import OpenCombine
 
 /// Publishes the bytes of a file, chunk by chunk. The file is opened on the first demand. One chunk is published per
@@ -21,9 +20,7 @@ struct FileChunks: Publisher {
 }
 
 extension FileChunks {
-    /// `@unchecked Sendable`: `state` is used under `lock` only, `reader` on `queue` only, and `downstream` is called
-    /// on `queue` only, never under the lock.
-    private final class Inner: Subscription, @unchecked Sendable {
+    private final class Inner: Subscription, Sendable {
         private enum State {
             /// No read is under way. → `reading` with demand, `terminal` when cancelled.
             case idle
@@ -34,20 +31,21 @@ extension FileChunks {
             case terminal
         }
 
-        private let lock = NIOLock()
-        private var state = State.idle
+        private let state = Guarded(State.idle)
         private let queue = DispatchQueue(label: "FMData.FileChunks")
-        private let downstream: AnySubscriber<Data, any Error>
-        private var reader: Reader
+        /// Called on the queue only.
+        private let downstream: Guarded<AnySubscriber<Data, any Error>>
+        /// Used on the queue only, so that nobody waits for the lock.
+        private let reader: Guarded<Reader>
 
         init(downstream: AnySubscriber<Data, any Error>, reader: Reader) {
-            self.downstream = downstream
-            self.reader = reader
+            self.downstream = Guarded(downstream)
+            self.reader = Guarded(reader)
         }
 
         func request(_ demand: Subscribers.Demand) {
             guard demand > .none else { return }
-            let starts = lock.withLock {
+            let starts = state.withLock { state in
                 switch state {
                 case .idle:
                     state = .reading(demand: demand)
@@ -63,16 +61,17 @@ extension FileChunks {
         }
 
         func cancel() {
-            lock.withLock { state = .terminal }
-            queue.async { self.reader.close() }
+            state.withLock { $0 = .terminal }
+            queue.async { self.close() }
         }
 
         private func workOffDemand() {
+            let downstream = downstream.withLock { $0 }
             while takeOneUnit() {
                 do {
-                    guard let chunk = try reader.next() else { return complete(.finished) }
+                    guard let chunk = try reader.withLock({ try $0.next() }) else { return complete(.finished) }
                     let further = downstream.receive(chunk)
-                    if try reader.isAtEnd() { return complete(.finished) }
+                    if try reader.withLock({ try $0.isAtEnd() }) { return complete(.finished) }
                     add(further)
                 } catch {
                     return complete(.failure(error))
@@ -82,7 +81,7 @@ extension FileChunks {
 
         /// Takes one unit of demand. Returns whether there was one; otherwise the work ends.
         private func takeOneUnit() -> Bool {
-            lock.withLock {
+            state.withLock { state in
                 guard case .reading(let demand) = state else { return false }
                 guard demand > .none else {
                     state = .idle
@@ -94,20 +93,22 @@ extension FileChunks {
         }
 
         private func add(_ further: Subscribers.Demand) {
-            lock.withLock {
+            state.withLock { state in
                 if case .reading(let demand) = state { state = .reading(demand: demand + further) }
             }
         }
 
         private func complete(_ completion: Subscribers.Completion<any Error>) {
-            let wasCancelled = lock.withLock {
+            let wasCancelled = state.withLock { state in
                 if case .terminal = state { return true }
                 state = .terminal
                 return false
             }
-            reader.close()
-            if !wasCancelled { downstream.receive(completion: completion) }
+            close()
+            if !wasCancelled { downstream.withLock { $0 }.receive(completion: completion) }
         }
+
+        private func close() { reader.withLock { $0.close() } }
     }
 }
 

@@ -3,12 +3,56 @@ import Foundation
 
 /// The lines of a journal in a file. Everything that touches the disk runs on a queue of its own, so that no event loop
 /// and no subscriber waits for it.
-final class JournalFile: JournalStorage, @unchecked Sendable {
-    // @unchecked: `file` is used on `queue` only.
+final class JournalFile: JournalStorage {
+    private let queue = DispatchQueue(label: "FMData.journal")
+    /// Used on the queue only, so that nobody waits for the lock.
+    private let file: Guarded<OpenFile>
+
+    init(path: String) {
+        file = Guarded(OpenFile(path: path))
+    }
+
+    deinit {
+        file.withLock { $0.close() }
+    }
+
+    func load(_ done: @escaping Done<JournalReading>) {
+        run(done) { file throws(DataAPI.WriteJournalError) in try file.read() }
+    }
+
+    func append(_ lines: [String], isUrgent: Bool, _ done: @escaping Done<Void>) {
+        run(done) { file throws(DataAPI.WriteJournalError) in try file.write(lines, isUrgent: isUrgent) }
+    }
+
+    func close(_ done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            file.withLock { file in
+                file.synchronize()
+                file.close()
+            }
+            done()
+        }
+    }
+
+    private func run<Value: Sendable>(
+        _ done: @escaping Done<Value>,
+        _ work: @escaping @Sendable (inout OpenFile) throws(DataAPI.WriteJournalError) -> Value
+    ) {
+        queue.async { [self] in
+            done(
+                file.withLock { file in
+                    Result(catching: { () throws(DataAPI.WriteJournalError) in try work(&file) })
+                }
+            )
+        }
+    }
+}
+
+/// A journal on the disk, opened by the first reading.
+private struct OpenFile {
     private static let lockAttempts = 400
 
-    private let path: String
-    private let queue = DispatchQueue(label: "FMData.journal")
+    let path: String
     private var file: Int32 = -1
     /// Where the next line begins.
     private var end = 0
@@ -17,37 +61,14 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         self.path = path
     }
 
-    deinit {
-        if file >= 0 { closeDescriptor(file) }
+    /// Closes it, which releases the lock.
+    mutating func close() {
+        guard file >= 0 else { return }
+        closeDescriptor(file)
+        file = -1
     }
 
-    func load(_ done: @escaping Done<JournalReading>) {
-        queue.async { [self] in
-            done(Result(catching: { () throws(DataAPI.WriteJournalError) in try read() }))
-        }
-    }
-
-    func append(_ lines: [String], isUrgent: Bool, _ done: @escaping Done<Void>) {
-        queue.async { [self] in
-            done(Result(catching: { () throws(DataAPI.WriteJournalError) in try write(lines, isUrgent: isUrgent) }))
-        }
-    }
-
-    func close(_ done: @escaping @Sendable () -> Void) {
-        queue.async { [self] in
-            if file >= 0 {
-                _ = synchronize()
-                // Closing releases the lock.
-                closeDescriptor(file)
-                file = -1
-            }
-            done()
-        }
-    }
-
-    // MARK: On the queue
-
-    private func read() throws(DataAPI.WriteJournalError) -> JournalReading {
+    mutating func read() throws(DataAPI.WriteJournalError) -> JournalReading {
         file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure(errno) }
         try takeLock()
@@ -80,7 +101,7 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         return reading
     }
 
-    private func write(_ lines: [String], isUrgent: Bool) throws(DataAPI.WriteJournalError) {
+    mutating func write(_ lines: [String], isUrgent: Bool) throws(DataAPI.WriteJournalError) {
         var bytes: [UInt8] = []
         for line in lines {
             bytes += line.utf8
@@ -105,7 +126,8 @@ final class JournalFile: JournalStorage, @unchecked Sendable {
         if isUrgent, !synchronize() { throw failure(errno) }
     }
 
-    private func synchronize() -> Bool {
+    @discardableResult
+    func synchronize() -> Bool {
         #if canImport(Darwin)
         // fsync leaves the data in the drive's cache there.
         return fcntl(file, F_FULLFSYNC) == 0 || fsync(file) == 0

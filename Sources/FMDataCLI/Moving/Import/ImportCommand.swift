@@ -266,10 +266,10 @@ struct ImportCommand: HostCommand {
         if summary.journalCount > 0 {
             await visit.notice("\(summary.journalCount) of these rows were settled by an earlier run.")
         }
-        if summary.failedCount > 0 { await visit.notice("The rows that were refused are in \(files.rejects.path).") }
+        if summary.failedCount > 0 { await visit.notice("The rows that were refused are in \(files.rejectsPath).") }
         if summary.unknownCount > 0 {
             await visit.notice(
-                "Whether the rows in \(files.unknown.path) were carried out is not known. They are not sent again: look first."
+                "Whether the rows in \(files.unknownPath) were carried out is not known. They are not sent again: look first."
             )
         }
         let isDone = summary.doneCount == summary.rowCount && end.failure == nil && !Task.isCancelled
@@ -285,13 +285,14 @@ struct ImportCommand: HostCommand {
 }
 
 /// The files beside an import.
-private final class ImportFiles: @unchecked Sendable {
-    // @unchecked: one task uses it after the other.
+private struct ImportFiles: Sendable {
     let journal: URL?
     /// Whether there was a journal of an earlier run.
     let isResumed: Bool
-    let rejects: RowsFile
-    let unknown: RowsFile
+    let rejectsPath: String
+    let unknownPath: String
+    private let rejects: Guarded<RowsFile>
+    private let unknown: Guarded<RowsFile>
     private let isDefaultJournal: Bool
 
     init(_ command: ImportCommand, columns: [String]?, isCSV: Bool) throws {
@@ -302,9 +303,11 @@ private final class ImportFiles: @unchecked Sendable {
         journal = path.map { URL(fileURLWithPath: $0) }
         isDefaultJournal = command.journal == nil
         isResumed = path.map { FileManager.default.fileExists(atPath: $0) } ?? false
-        rejects = RowsFile(command.rejects ?? "\(base).rejects.\(suffix)", columns: columns)
-        unknown = RowsFile(command.unknown ?? "\(base).unknown.\(suffix)", columns: columns)
-        let names = [command.file, path, rejects.path, unknown.path].compactMap(\.self)
+        rejectsPath = command.rejects ?? "\(base).rejects.\(suffix)"
+        unknownPath = command.unknown ?? "\(base).unknown.\(suffix)"
+        rejects = Guarded(RowsFile(rejectsPath, columns: columns))
+        unknown = Guarded(RowsFile(unknownPath, columns: columns))
+        let names = [command.file, path, rejectsPath, unknownPath].compactMap(\.self)
         guard Set(names).count == names.count else {
             throw ValidationError("The file, the journal and the files of the rows that failed need different names.")
         }
@@ -314,12 +317,12 @@ private final class ImportFiles: @unchecked Sendable {
     func note(_ result: DataAPI.BatchRow, _ given: ImportRows.Given) throws {
         guard let error = result.error else { return }
         let file = result.result.kind == .unknown ? unknown : rejects
-        try file.write(given.row, code: error.fileMakerCode?.rawValue, given.problem ?? ErrorText.reason(of: error))
+        let message = given.problem ?? ErrorText.reason(of: error)
+        try file.withLock { try $0.write(given.row, code: error.fileMakerCode?.rawValue, message) }
     }
 
     func finish() throws {
-        try rejects.finish(replacesEarlier: isResumed)
-        try unknown.finish(replacesEarlier: isResumed)
+        for file in [rejects, unknown] { try file.withLock { try $0.finish(replacesEarlier: isResumed) } }
     }
 
     /// Removes the journal, since every row is done. One that the user has named stays.

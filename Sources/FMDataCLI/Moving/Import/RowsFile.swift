@@ -3,9 +3,8 @@ import Foundation
 
 /// A file of rows that were not carried out, each with its line and the reason. It has the columns of the input, so
 /// that it can be imported again. There is no file if there is no such row.
-final class RowsFile {
-    let path: String
-    private(set) var rowCount = 0
+struct RowsFile {
+    private let path: String
     private let columns: [String]
     private var file: PartFile?
 
@@ -18,10 +17,9 @@ final class RowsFile {
 
     private let sourceColumns: [String]
 
-    func write(_ row: InputRow, code: Int?, _ message: String) throws {
+    mutating func write(_ row: InputRow, code: Int?, _ message: String) throws {
         let file = try file ?? begin(row.text)
         self.file = file
-        rowCount += 1
         let report: [OutputValue.Member] = [
             .init(name: "_line", value: .int(row.line)),
             .init(name: "_code", value: code.map(OutputValue.int) ?? .null),
