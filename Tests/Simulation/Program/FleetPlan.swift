@@ -18,6 +18,8 @@ struct MemberPlan: Equatable {
 enum MemberEvent: Equatable {
     /// It stands still, as after `SIGSTOP`.
     case stall(milliseconds: Int)
+    /// The same, as soon as a login of it is under way.
+    case stallInLogin(milliseconds: Int)
     /// It is killed, as by `SIGKILL`; another one is started in its place after this number of milliseconds, if at all.
     case kill(restartsAfter: Int?)
 }
@@ -74,7 +76,7 @@ extension Program {
         ending = chance.once(in: 4) ? .release : .shutdown
         guard !isCalm else { return }
         // Some programs have one kind of trouble only.
-        let kinds = chance.once(in: 3) ? [chance.below(9)] : Array(0..<9)
+        let kinds = chance.once(in: 3) ? [chance.below(11)] : Array(0..<11)
         for _ in 0..<chance.pick([1, 2, 4, 8]) {
             faults.append(trouble(chance.pick(kinds), span, members.count, &chance))
         }
@@ -92,14 +94,20 @@ extension Program {
         case 0, 1, 2:
             let length = chance.once(in: 3) ? chance.magnitude(1...10_000) : 10_000 + chance.below(50_000)
             return .member(milliseconds: time, chance.below(members), .stall(milliseconds: length))
-        case 3, 4:
+        case 3:
+            let length = 10_000 + chance.below(30_000)
+            // Most logins are the first ones.
+            let start = chance.once(in: 2) ? 0 : time
+            return .member(milliseconds: start, chance.below(members), .stallInLogin(milliseconds: length))
+        case 4, 5:
             let pause = chance.pick([nil, 0, 1000, 20_000])
             return .member(milliseconds: time, chance.below(members), .kill(restartsAfter: pause))
-        case 5: return .store(milliseconds: time, .restart(downForMilliseconds: chance.pick([0, 100, 3000, 15_000])))
-        case 6:
+        case 6: return .store(milliseconds: time, .restart(downForMilliseconds: chance.pick([0, 100, 3000, 15_000])))
+        case 7:
             let event = chance.once(in: 2) ? StoreEvent.jump(seconds: chance.pick([-30, 30])) : .dropConnections
             return .store(milliseconds: time, event)
-        case 7: return .storeConnection(1 + chance.below(members * 2), ConnectionFault(ofStore: &chance))
+        case 8: return .moment(milliseconds: time, host: 0, .expireSessions)
+        case 9: return .storeConnection(1 + chance.below(members * 2), ConnectionFault(ofStore: &chance))
         default:
             let delay = Sandbox.FaultRule(
                 .delay(.milliseconds(chance.magnitude(1...30_000))),

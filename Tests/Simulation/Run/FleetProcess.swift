@@ -16,7 +16,7 @@ final class FleetProcess: @unchecked Sendable {
     private let executor: VirtualExecutor
     private let machine: VirtualMachine
     private let core: FleetCore
-    private let unknown: UnknownSessions
+    private let watch = BudgetWatch()
     private(set) var server: DataAPI.Server?
     private(set) var database: DataAPI.Database?
     private let life = Life()
@@ -77,8 +77,7 @@ final class FleetProcess: @unchecked Sendable {
             surroundings: surroundings
         )
         var config = program.client.config(simulation.log)
-        unknown = UnknownSessions()
-        config.sessions.budget = unknown.counted(core.budget)
+        config.sessions.budget = watch.watched(core.budget)
         config.sessions.fullHostDeadline = config.sessions.waitingDeadline
         var runtime = Runtime(eventLoopGroup: VirtualLoopGroup(Array(loops.dropLast()))) { opening in
             if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
@@ -110,7 +109,10 @@ final class FleetProcess: @unchecked Sendable {
     var counters: FleetCounters { core.counters }
 
     /// How many sessions it may have left on the host without knowing of them.
-    var unknownSessions: Int { unknown.count }
+    var unknownSessions: Int { watch.unknownSessions }
+
+    /// How many logins of it are under way.
+    var loginsUnderWay: Int { watch.logins.count }
 
     /// Whether it lives and goes on.
     var isAwake: Bool { !isDead && machine.now >= stalledUntil }
@@ -175,27 +177,47 @@ final class FleetProcess: @unchecked Sendable {
     }
 }
 
-/// Counts what leaves sessions on the host that nobody knows: logins without an answer, and tokens of which it is not
-/// known whether the store has them.
-private final class UnknownSessions: @unchecked Sendable {
+/// Sees how slots are used: which logins are under way, and what leaves sessions on the host that nobody knows, which are
+/// logins without an answer, and tokens of which it is not known whether the store has them.
+private final class BudgetWatch: @unchecked Sendable {
     // Sendable because it runs on the one real thread of the machine.
-    private(set) var count = 0
+    private(set) var unknownSessions = 0
+    /// The leases of the slots in which a login is under way.
+    private(set) var logins: Set<String> = []
 
-    func counted(_ budget: DataAPI.SessionBudget) -> DataAPI.SessionBudget {
+    func watched(_ budget: DataAPI.SessionBudget) -> DataAPI.SessionBudget {
         DataAPI.SessionBudget(
-            take: budget.take,
+            take: { [self] request in
+                let slot = try await budget.take(request)
+                if slot.token == nil { logins.insert(slot.lease) }
+                return slot
+            },
             put: { [self] token, slot, life in
+                logins.remove(slot.lease)
                 do { return try await budget.put(token, slot, life) } catch {
-                    count += 1
+                    unknownSessions += 1
                     throw error
                 }
             },
-            drop: budget.drop,
-            give: budget.give,
-            full: budget.full,
-            refused: budget.refused,
+            drop: { [self] token, slot in
+                logins.insert(slot.lease)
+                return try await budget.drop(token, slot)
+            },
+            give: { [self] slot, life in
+                logins.remove(slot.lease)
+                try await budget.give(slot, life)
+            },
+            full: { [self] slot in
+                logins.remove(slot.lease)
+                try await budget.full(slot)
+            },
+            refused: { [self] slot, code in
+                logins.remove(slot.lease)
+                try await budget.refused(slot, code)
+            },
             left: { [self] slot in
-                count += 1
+                logins.remove(slot.lease)
+                unknownSessions += 1
                 try await budget.left(slot)
             }
         )

@@ -43,13 +43,14 @@ extension Simulation {
                 trace.note { "process \(member) goes on" }
                 process.goOn()
             }
+        case .stallInLogin(let milliseconds):
+            stall(member, milliseconds, whenLoggingInBefore: machine.now + .seconds(60))
         case .kill(let pause):
             // A holder that dies before it has told an empty store what it holds.
             let stored = Set(store.sealedTokens.map { String(decoding: $0, as: UTF8.self) })
             forgottenSessions += process.openTokens.count { !stored.contains($0) }
-            let logins = process.database?.sessionStatus.loggingIn ?? 0
-            lostLogins += logins
-            if store.hasForgotten { forgottenSessions += logins }
+            lostLogins += process.loginsUnderWay
+            if store.hasForgotten { forgottenSessions += process.loginsUnderWay }
             process.die(in: network)
             running -= process.beginning
             dead.append(process)
@@ -61,6 +62,13 @@ extension Simulation {
                 processes[member] = FleetProcess(member, number: number, of: self, in: fleet)
             }
         }
+    }
+
+    private func stall(_ member: Int, _ milliseconds: Int, whenLoggingInBefore end: NIODeadline) {
+        let process = processes[member]
+        guard !process.isDead, machine.now < end, !isEnding else { return }
+        if process.loginsUnderWay > 0 { return suffer(.stall(milliseconds: milliseconds), member) }
+        onUserThread(in: 20) { [self] in stall(member, milliseconds, whenLoggingInBefore: end) }
     }
 
     // MARK: Sessions
