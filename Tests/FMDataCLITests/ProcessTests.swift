@@ -62,6 +62,18 @@ import Testing
         }
     }
 
+    /// The programs that tests start: with a socket of another test they would keep its connection open.
+    @Test func aProgramOfATestInheritsItsStandardStreamsAlone() throws {
+        let sockets = (0..<3).map { _ in socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+        defer { for socket in sockets { close(socket) } }
+        let output = try ChildProcess.pipe()
+        // The last one is the folder that it reads.
+        let process = try ChildProcess("/bin/ls", ["/proc/self/fd"], output: output.writing)
+        let files = try output.reading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
+        #expect(process.waitUntilExit() == 0)
+        #expect(files?.split(separator: "\n") == ["0", "1", "2", "3"])
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func itPrintsItsURLAndEndsOnASignal(_ signal: Int32) throws {
         let program = try Program()

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A program that a test has started. It inherits only its standard streams, if all other files were opened with
-/// close-on-exec, as ``pipe()`` does.
+/// A program that a test has started. It inherits only its standard streams: with a socket of another test it would
+/// keep that connection open when the test closes it, and the other end would wait until the program ends.
 ///
 /// Foundation's `Process` must not be used in a test program with more than some 1,300 open files: to find the highest
 /// one it copies 256 bytes for each file's name, which for the last one may reach beyond the end of the memory.
@@ -34,6 +34,10 @@ public final class ChildProcess: Sendable {
             guard let stream else { continue }
             posix_spawn_file_actions_adddup2(&actions, stream.fileDescriptor, Int32(number))
         }
+        #if canImport(Glibc)
+        // NIO opens sockets without close-on-exec.
+        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        #endif
 
         // Default signal handling, as a shell sets it: NIO ignores SIGPIPE in this process.
         var attributes = posix_spawnattr_t()
