@@ -177,7 +177,7 @@ final class FleetProcess: @unchecked Sendable {
     }
 }
 
-/// Sees how slots are used: which logins are under way, and what may leave sessions on the host that nobody knows, which
+/// Sees how slots are used: which logins are under way, and what may leave sessions on the host that nobody knows. That
 /// is a login without an answer, or a token of which it is not known whether the store has it.
 private final class BudgetWatch: @unchecked Sendable {
     // Sendable because it runs on the one real thread of the machine.
