@@ -34,10 +34,11 @@ public final class ChildProcess: Sendable {
             guard let stream else { continue }
             posix_spawn_file_actions_adddup2(&actions, stream.fileDescriptor, Int32(number))
         }
-        #if canImport(Glibc)
-        // NIO opens sockets without close-on-exec.
-        posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
-        #endif
+        // NIO opens sockets without close-on-exec. What is opened until the program starts gets one of the next numbers.
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
+        for number in STDERR_FILENO + 1..<min(open + 256, getdtablesize()) {
+            posix_spawn_file_actions_addclose(&actions, number)
+        }
 
         // Default signal handling, as a shell sets it: NIO ignores SIGPIPE in this process.
         var attributes = posix_spawnattr_t()
