@@ -34,7 +34,8 @@ public final class ChildProcess: Sendable {
             guard let stream else { continue }
             posix_spawn_file_actions_adddup2(&actions, stream.fileDescriptor, Int32(number))
         }
-        // NIO opens sockets without close-on-exec. What is opened until the program starts gets one of the next numbers.
+        // NIO opens sockets without close-on-exec. What is opened until the program starts gets one of the next
+        // numbers.
         let open = try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
         for number in STDERR_FILENO + 1..<min(open + 256, getdtablesize()) {
             posix_spawn_file_actions_addclose(&actions, number)

@@ -5,9 +5,11 @@ extension DataAPI {
     ///
     /// ```swift
     /// let progress = DataAPI.ReportedProgress<DataAPI.PagingProgress>()
-    /// let bar = progress.sink { print("\($0.delivered) of \($0.total ?? 0)") }      // 249 of 249
     /// print(try await countries.all().reportingProgress(to: progress.report).collect().firstValue().count)      // 249
-    /// bar.cancel()
+    /// for await pages in progress.values {
+    ///     print("\(pages.delivered) of \(pages.total ?? 0)")              // 249 of 249
+    ///     break
+    /// }
     /// ```
     ///
     /// Publishes the last report, if any, to each new subscriber, and then every report. It never finishes or fails;
