@@ -36,8 +36,8 @@ public final class ChildProcess: Sendable {
         }
         // NIO opens sockets without close-on-exec. What is opened until the program starts gets one of the next
         // numbers.
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
-        for number in STDERR_FILENO + 1..<min(open + 256, getdtablesize()) {
+        let highest = try FileManager.default.contentsOfDirectory(atPath: "/dev/fd").compactMap { Int32($0) }.max() ?? 0
+        for number in STDERR_FILENO + 1..<min(highest + 256, getdtablesize()) {
             posix_spawn_file_actions_addclose(&actions, number)
         }
 

@@ -31,7 +31,7 @@ struct Place: Sendable {
     let origins: [String]
 
     /// - Parameters:
-    ///   - talk: what is said beside the data; nil for nothing.
+    ///   - talk: what is said beside the data; nil for notices alone.
     ///   - complain: is told why a file is not used.
     init(
         _ options: ConnectionOptions,

@@ -27,7 +27,7 @@ final class JournalFile: JournalStorage {
     func close(_ done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             file.withLock { file in
-                file.synchronize()
+                if file.isOpen { _ = file.synchronize() }
                 file.close()
             }
             done()
@@ -61,9 +61,11 @@ private struct OpenFile {
         self.path = path
     }
 
+    var isOpen: Bool { file >= 0 }
+
     /// Closes it, which releases the lock.
     mutating func close() {
-        guard file >= 0 else { return }
+        guard isOpen else { return }
         closeDescriptor(file)
         file = -1
     }
@@ -126,7 +128,6 @@ private struct OpenFile {
         if isUrgent, !synchronize() { throw failure(errno) }
     }
 
-    @discardableResult
     func synchronize() -> Bool {
         #if canImport(Darwin)
         // fsync leaves the data in the drive's cache there.

@@ -61,11 +61,10 @@ extension SessionPoolStateMachine {
     mutating func slotLost(_ id: SessionID, now: NIODeadline) -> [Action] {
         guard let index = index(of: id), sessions[index].slot != nil else { return [] }
         var actions: [Action] = []
-        let isPutting = sessions[index].slot?.isPutting == true
+        let isAlone = sessions[index].owner == .slot && sessions[index].slot?.isPutting == true
         sessions[index].slot = nil
         switch sessions[index].phase {
-        case .idle where isPutting && sessions[index].owner == .slot,
-            .leased where isPutting && sessions[index].owner == .slot:
+        case .idle where isAlone, .leased where isAlone:
             // The slot went to somebody else before the token was there.
             logOutAlone(index)
         case .opening(.logIn, _):

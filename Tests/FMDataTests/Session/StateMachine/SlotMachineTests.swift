@@ -23,6 +23,15 @@ import Testing
         return pool
     }
 
+    /// A pool with one session, leased, whose token is on the way into its slot.
+    private func makePuttingPool(waiting: Int = 0) -> SessionMachineFixture {
+        var pool = makePool()
+        _ = pool.request()
+        _ = pool.slotGranted(1, waiting: waiting)
+        _ = pool.loggedIn(1)
+        return pool
+    }
+
     // MARK: Taking
 
     @Test func aLoginHappensOnlyInASlot() {
@@ -172,10 +181,7 @@ import Testing
     }
 
     @Test func aTokenWhosePutIsRefusedIsLoggedOut() {
-        var pool = makePool()
-        _ = pool.request()
-        _ = pool.slotGranted(1)
-        _ = pool.loggedIn(1)
+        var pool = makePuttingPool()
         expectNoDifference(pool.putRefused(1, token: 1), [])
         expectNoDifference(pool.release(1, of: 1).first, .logOut(1, token: 1))
         expectNoDifference(pool.loggedOut(1), [.forget(1)])
@@ -183,38 +189,26 @@ import Testing
 
     /// As after a standstill: the news of the loss arrives before the answer to the put, which will be a refusal.
     @Test func aSlotThatIsLostBeforeItsTokenIsThereLeavesNoSession() {
-        var idle = makePool()
-        _ = idle.request()
-        _ = idle.slotGranted(1)
-        _ = idle.loggedIn(1)
+        var idle = makePuttingPool()
         _ = idle.release(1, of: 1)
         expectNoDifference(idle.slotLost(1).first, .logOut(1, token: 1))
         expectNoDifference(idle.putRefused(1, token: 1), [])
 
-        var busy = makePool()
-        _ = busy.request()
-        _ = busy.slotGranted(1)
-        _ = busy.loggedIn(1)
+        var busy = makePuttingPool()
         expectNoDifference(busy.slotLost(1), [])
         expectNoDifference(busy.putRefused(1, token: 1), [])
         expectNoDifference(busy.release(1, of: 1).first, .logOut(1, token: 1))
     }
 
     @Test func aSlotThatIsLostAfterItsTokenWasThereIsLetGoSilently() {
-        var pool = makePool()
-        _ = pool.request()
-        _ = pool.slotGranted(1)
-        _ = pool.loggedIn(1)
+        var pool = makePuttingPool()
         _ = pool.putDone(1, token: 1)
         _ = pool.release(1, of: 1)
         expectNoDifference(pool.slotLost(1), [.forget(1)])
     }
 
     @Test func aRecalledSlotIsGivenWhenItsTokenIsThere() {
-        var pool = makePool()
-        _ = pool.request()
-        _ = pool.slotGranted(1, waiting: 1)
-        _ = pool.loggedIn(1)
+        var pool = makePuttingPool(waiting: 1)
         pool.pass(.seconds(1))
         expectNoDifference(pool.release(1, of: 1), [])
         expectNoDifference(pool.putDone(1, token: 1), [.give(1, life: Self.life), .forget(1)])
