@@ -49,7 +49,7 @@ import NIOCore
 /// away. In the clear are digests of logins and queries, ids of members, numbers and times. A live query keeps its last
 /// 1,000 polls with changes for a day. An account with these rights is enough: `~fm:* &fm:* +hello +ping +info
 /// +client|setname +script|load +eval +evalsha +get +set +subscribe +unsubscribe +publish +time +hgetall +hmget +hset
-/// +hdel +zadd +zrange +zrem +zcard +zremrangebyscore +xadd +xrange +del +pexpire`.
+/// +hdel +zadd +zrange +zrem +zcard +zremrangebyscore +xadd +xrange +del +pexpire`, and `+role` behind Sentinels.
 ///
 /// The processes' clocks need not agree.
 public final class Fleet: Sendable {

@@ -33,27 +33,3 @@ private func hexadecimalName(of number: UInt64) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
 }
-
-/// Connects to the store, and has the channel set up before anything is read.
-typealias StoreOpener = @Sendable (StoreOpening) -> EventLoopFuture<any Channel>
-
-/// The description of a connection to the store.
-struct StoreOpening: Sendable {
-    let place: StoreAddress.Place
-    let eventLoop: any EventLoop
-    let limit: TimeAmount
-    /// Adds the handlers to the channel. Called once, before the channel is active.
-    let setUp: @Sendable (any Channel) -> EventLoopFuture<Void>
-
-    /// Connects by TCP, or to a socket of the machine.
-    static let sockets: StoreOpener = { opening in
-        let bootstrap = ClientBootstrap(group: opening.eventLoop)
-            .connectTimeout(opening.limit)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer(opening.setUp)
-        return switch opening.place {
-        case .host(let host, let port): bootstrap.connect(host: host, port: port)
-        case .socket(let path): bootstrap.connect(unixDomainSocketPath: path)
-        }
-    }
-}

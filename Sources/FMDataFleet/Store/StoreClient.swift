@@ -2,7 +2,6 @@ import FMData
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOSSL
 
 /// The connection to the store, made when it is needed and made again when it breaks.
 ///
@@ -130,9 +129,13 @@ private final class Core {
     /// How long a command waits for a connection.
     private let patience: TimeAmount
     private let surroundings: FleetSurroundings
+    private let dialer: StoreDialer
     private let log: StoreLog
     private let observer: StoreClient.Observer
 
+    private var search: MasterSearch?
+    /// Where the connection leads to.
+    private var place: StoreAddress.Place?
     private var connection: StoreConnection?
     private var run: StoreRun?
     /// For messages, where the store knows only version 2.
@@ -157,6 +160,7 @@ private final class Core {
         self.settings = settings
         self.patience = patience
         self.surroundings = surroundings
+        dialer = StoreDialer(tls: address.tls, surroundings: surroundings, limit: settings.answerTime)
         self.log = log
         self.observer = observer
     }
@@ -188,6 +192,7 @@ private final class Core {
 
     func shutdown() {
         isShutDown = true
+        search?.cancel()
         connection?.close()
         messages?.close()
         for entry in waiting { entry.report(.failure(.shutdown)) }
@@ -220,6 +225,34 @@ private final class Core {
 
     private func connectNow() {
         guard !isShutDown else { return }
+        switch address.location {
+        case .place(let place): connect(to: place, settings)
+        case .master(let name, let sentinels): findMaster(name, sentinels)
+        }
+    }
+
+    private func findMaster(_ name: String, _ sentinels: [StoreAddress.Sentinel]) {
+        var ofSentinels = settings
+        ofSentinels.user = address.sentinelUser
+        ofSentinels.password = address.sentinelPassword
+        let search = MasterSearch(for: name, at: sentinels, settings: ofSentinels, dialer: dialer) {
+            [weak self] found in
+            guard let self else { return }
+            self.search = nil
+            switch found {
+            case .success(let place):
+                var settings = settings
+                settings.mustBeMaster = true
+                connect(to: place, settings)
+            case .failure(let error):
+                connectionFailed(error)
+            }
+        }
+        self.search = search
+        search.start()
+    }
+
+    private func connect(to place: StoreAddress.Place, _ settings: StoreConnectionMachine.Settings) {
         var settings = settings
         if isVersion2 { settings.version = 2 }
         let connection = StoreConnection(
@@ -233,7 +266,8 @@ private final class Core {
             )
         )
         self.connection = connection
-        open(connection) { [weak self] in self?.closed(.unreachable) }
+        self.place = place
+        dialer.open(connection, to: place) { [weak self] in self?.closed(.unreachable) }
     }
 
     private func becameReady(_ run: StoreRun) {
@@ -252,7 +286,7 @@ private final class Core {
     }
 
     private func openMessages() {
-        guard messages == nil, !isShutDown else { return }
+        guard messages == nil, !isShutDown, let place else { return }
         var settings = settings
         settings.version = 2
         settings.isForMessages = true
@@ -270,7 +304,7 @@ private final class Core {
             )
         )
         self.messages = messages
-        open(messages) { [weak self] in self?.messagesClosed() }
+        dialer.open(messages, to: place) { [weak self] in self?.messagesClosed() }
     }
 
     /// Messages only shorten waits that a timer ends anyway, so their connection is made again with the next one.
@@ -285,6 +319,10 @@ private final class Core {
         guard connection != nil else { return }
         connection = nil
         run = nil
+        connectionFailed(error)
+    }
+
+    private func connectionFailed(_ error: StoreError) {
         isConnecting = false
         noteFailure(error)
         if error.isSetup {
@@ -299,33 +337,6 @@ private final class Core {
 
     private func noteFailure(_ error: StoreError) {
         if !isShutDown { log.failed(error, now: eventLoop.now) }
-    }
-
-    private func open(_ connection: StoreConnection, _ failed: @escaping () -> Void) {
-        let bound = NIOLoopBound((connection: connection, failed: failed), eventLoop: eventLoop)
-        let tls: NIOLoopBound<NIOSSLClientHandler>?
-        do {
-            tls = try makeTLSHandler().map { NIOLoopBound($0, eventLoop: eventLoop) }
-        } catch {
-            return failed()
-        }
-        let opening = StoreOpening(place: address.place, eventLoop: eventLoop, limit: settings.answerTime) { channel in
-            channel.eventLoop.makeCompletedFuture {
-                if let tls { try channel.pipeline.syncOperations.addHandler(tls.value) }
-                try channel.pipeline.syncOperations.addHandler(bound.value.connection)
-            }
-        }
-        surroundings.open(opening).whenFailure { _ in bound.value.failed() }
-    }
-
-    private func makeTLSHandler() throws -> NIOSSLClientHandler? {
-        guard let tls = address.tls, case .host(let host, _) = address.place else { return nil }
-        let context = try NIOSSLContext(configuration: tls)
-        do {
-            return try NIOSSLClientHandler(context: context, serverHostname: host)
-        } catch let error as NIOSSLExtraError where error == .cannotUseIPAddressInSNI {
-            return try NIOSSLClientHandler(context: context, serverHostname: nil)
-        }
     }
 
     private func schedule(_ instant: NIODeadline, _ body: @escaping (Core) -> Void) {

@@ -54,6 +54,8 @@ final class StoreConnection: ChannelInboundHandler {
     // MARK: Events of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
+        // It may have been closed while the channel was being opened.
+        if observer == nil { return context.close(promise: nil) }
         self.context = context
         if context.channel.isActive { run(machine.connected(now: context.eventLoop.now)) }
     }

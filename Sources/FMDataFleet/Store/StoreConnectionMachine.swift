@@ -3,7 +3,7 @@ import NIOCore
 /// One connection to the store, as a pure state machine: the greeting, which answer belongs to which command, messages,
 /// and when the connection is dead.
 ///
-///     greeting (HELLO, or AUTH and CLIENT SETNAME; INFO) → ready → closed
+///     greeting (HELLO, or AUTH and CLIENT SETNAME; INFO; ROLE behind Sentinels) → ready → closed
 ///
 /// Answers have no names, so their order is all that there is: after a command without an answer in time the connection
 /// is closed. Messages of channels take no place in that order.
@@ -17,6 +17,8 @@ struct StoreConnectionMachine {
         var version = 3
         /// Whether it is only for messages. Such a connection is in version 2 and is sent no other commands.
         var isForMessages = false
+        /// Whether the process has to say that it is the master of its replicas.
+        var mustBeMaster = false
         var answerTime = TimeAmount.seconds(2)
         var silence = TimeAmount.seconds(10)
     }
@@ -38,6 +40,7 @@ struct StoreConnectionMachine {
 
     private enum Purpose: Equatable {
         case hello, auth, setName, info, ping
+        case role(StoreRun)
         case command(Int)
         case subscription(String)
     }
@@ -161,19 +164,31 @@ struct StoreConnectionMachine {
             settings.version = 2
             actions.append(.fallBack)
             greetInVersion2(now, &actions)
-        case (.hello, .error(let error)), (.auth, .error(let error)):
+        case (.hello, .error(let error)), (.auth, .error(let error)), (.role, .error(let error)):
             end(StoreError(error), &actions)
         case (.hello, _):
             send(RESPCommand("INFO", "server"), .info, now, &actions)
         case (.info, .error(let error)) where error.word != "NOPERM" && !error.isUnknownCommand:
             end(StoreError(error), &actions)
         case (.info, _):
-            state = .ready
-            actions.append(.becomeReady(value.string.map(StoreRun.init(info:)) ?? StoreRun()))
+            let run = value.string.map(StoreRun.init(info:)) ?? StoreRun()
+            if settings.mustBeMaster {
+                send(RESPCommand("ROLE"), .role(run), now, &actions)
+            } else {
+                becomeReady(run, &actions)
+            }
+        case (.role(let run), _):
+            guard value.elements?.first?.string == "master" else { return end(.noMaster, &actions) }
+            becomeReady(run, &actions)
         // The name is a help for people who look at the store.
         case (.auth, _), (.setName, _), (.ping, _):
             break
         }
+    }
+
+    private mutating func becomeReady(_ run: StoreRun, _ actions: inout [Action]) {
+        state = .ready
+        actions.append(.becomeReady(run))
     }
 
     private mutating func greetInVersion2(_ now: NIODeadline, _ actions: inout [Action]) {

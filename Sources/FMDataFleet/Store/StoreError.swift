@@ -14,6 +14,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let refused = Code(name: "refused")
         /// The answer is not one of Redis or Valkey, or not of the expected form.
         public static let malformed = Code(name: "malformed")
+        /// No Sentinel answers and knows the store, or the process that they name is not the master, or not yet.
+        public static let noMaster = Code(name: "noMaster")
         /// The fleet was shut down.
         public static let shutdown = Code(name: "shutdown")
     }
@@ -44,6 +46,7 @@ extension StoreError {
     static let unreachable = StoreError(.unreachable)
     static let timeout = StoreError(.timeout)
     static let malformed = StoreError(.malformed)
+    static let noMaster = StoreError(.noMaster)
     static let shutdown = StoreError(.shutdown)
     init(_ error: RESPError) { self.init(.refused, word: error.word) }
 }

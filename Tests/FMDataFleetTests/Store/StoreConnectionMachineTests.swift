@@ -63,6 +63,25 @@ import Testing
         expectNoDifference(machine.received(Self.info, now: Self.start), [.becomeReady(Self.run)])
     }
 
+    @Test(
+        arguments: [
+            (RESPValue.array([.text(Array("master".utf8)), .integer(0), .array([])]), [.becomeReady(run)]),
+            (.array([.text(Array("slave".utf8)), .text(Array("10.0.0.7".utf8))]), [.close(.noMaster)]),
+            (.null, [.close(.noMaster)]),
+            (.error(RESPError("NOPERM no".utf8)), [.close(StoreError(.refused, word: "NOPERM"))]),
+        ] as [(RESPValue, [StoreConnectionMachine.Action])]
+    )
+    func behindSentinelsAProcessHasToBeTheMaster(role: RESPValue, actions: [StoreConnectionMachine.Action]) {
+        var settings = Machine.Settings()
+        settings.mustBeMaster = true
+        var machine = Machine(settings: settings)
+        _ = machine.connected(now: Self.start)
+        _ = machine.received(.map([]), now: Self.start)
+        expectNoDifference(machine.received(Self.info, now: Self.start).first, .write(RESPCommand("ROLE")))
+        expectNoDifference(machine.isReady, false)
+        expectNoDifference(machine.received(role, now: Self.start), actions)
+    }
+
     @Test func aRefusedLoginIsTheEnd() {
         var machine = Machine(settings: Machine.Settings())
         _ = machine.connected(now: Self.start)

@@ -6,69 +6,89 @@ import Testing
 
 @testable import FMDataFleet
 
-/// Two stores, of which the second follows the first. Members reach the one in use at a socket that is a link.
-final class ReplicatedStore: Sendable {
+/// A store with a replica, both watched by a Sentinel, which members ask for the master.
+final class WatchedStore: Sendable {
     private let folder: URL
+    private let ports: Ports
     private let master: Program
     private let replica: Program
+    private let sentinel: Program
 
-    private init(_ folder: URL, _ master: Program, _ replica: Program) {
-        self.folder = folder
-        self.master = master
-        self.replica = replica
+    /// All three need ports: a Sentinel reaches its stores by them, and they each other.
+    private struct Ports {
+        let master: Int
+        let replica: Int
+        let sentinel: Int
+
+        /// Three that nobody has now.
+        static func free() async throws -> Ports {
+            var places: [any Channel] = []
+            for _ in 0..<3 {
+                places.append(
+                    try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                        .bind(host: "127.0.0.1", port: 0).get()
+                )
+            }
+            let ports = try places.map { try #require($0.localAddress?.port) }
+            for place in places { try await place.close().get() }
+            return Ports(master: ports[0], replica: ports[1], sentinel: ports[2])
+        }
     }
 
-    /// Starts both, and returns when the second has what the first has.
-    static func start() async throws -> ReplicatedStore {
+    private init(_ folder: URL, _ ports: Ports) throws {
+        self.folder = folder
+        self.ports = ports
+        func store(_ name: String, _ port: Int, _ more: [String]) throws -> Program {
+            let home = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+            let fixed = ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--dir", home.path]
+            return try Program(Store.path ?? "", fixed + more)
+        }
+        master = try store("master", ports.master, ["--repl-diskless-sync-delay", "0"])
+        replica = try store("replica", ports.replica, ["--replicaof", "127.0.0.1", "\(ports.master)"])
+        // A Sentinel writes to the file of its configuration.
+        let configuration = folder.appendingPathComponent("sentinel.conf")
+        try """
+        port \(ports.sentinel)
+        bind 127.0.0.1
+        dir \(folder.path)
+        sentinel monitor fleet 127.0.0.1 \(ports.master) 1
+        sentinel down-after-milliseconds fleet 500
+        sentinel failover-timeout fleet 10000
+
+        """.write(to: configuration, atomically: true, encoding: .utf8)
+        sentinel = try Program(Store.path ?? "", [configuration.path, "--sentinel"])
+    }
+
+    /// Starts all three, and returns when the replica has what the master has, and the Sentinel knows of both.
+    static func start() async throws -> WatchedStore {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("FMDataFleet-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // Replication needs a port.
-        let place = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(place.localAddress?.port)
-        try await place.close().get()
-        func start(_ name: String, _ arguments: [String]) throws -> Program {
-            let fixed = ["--unixsocket", folder.appendingPathComponent(name).path, "--save", "", "--dir", folder.path]
-            return try Program(Store.path ?? "", fixed + arguments)
-        }
-        let store = ReplicatedStore(
-            folder,
-            try start("master", ["--port", "\(port)", "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"]),
-            try start("replica", ["--port", "0", "--replicaof", "127.0.0.1", "\(port)"])
-        )
-        try store.use("master")
-        let client = StoreClient.reader(of: store.address("replica"))
-        while true {
-            let answer = try? await client.send { _ in RESPCommand("INFO", "replication") }
-            if answer?.string?.contains("master_link_status:up") == true { break }
-        }
-        await client.shutdown()
+        let store = try WatchedStore(folder, try await .free())
+        await store.until("master_link_status:up", at: store.ports.replica, RESPCommand("INFO", "replication"))
+        await store.until("slaves=1", at: store.ports.sentinel, RESPCommand("INFO", "sentinel"))
         return store
     }
 
-    var url: String { "unix://\(folder.appendingPathComponent("s").path)" }
-
-    private func address(_ name: String) -> StoreAddress {
-        StoreAddress(socketPath: folder.appendingPathComponent(name).path)
-    }
-
-    private func use(_ name: String) throws {
-        let link = folder.appendingPathComponent("s")
-        try? FileManager.default.removeItem(at: link)
-        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: name)
-    }
-
-    func failOver() async throws {
-        master.killNow()
-        let client = StoreClient.reader(of: address("replica"))
-        _ = try await client.send { _ in RESPCommand("REPLICAOF", "NO", "ONE") }
+    private func until(_ text: String, at port: Int, _ command: RESPCommand) async {
+        let client = StoreClient.reader(of: StoreAddress(host: "127.0.0.1", port: port))
+        while true {
+            let answer = try? await client.send { _ in command }
+            if answer?.string?.contains(text) == true { break }
+        }
         await client.shutdown()
-        try use("replica")
+    }
+
+    /// The URL that members get: the Sentinel's.
+    var url: String { "redis-sentinel://127.0.0.1:\(ports.sentinel)#fleet" }
+
+    func killMaster() async throws {
+        master.killNow()
+        await until("role:master", at: ports.replica, RESPCommand("INFO", "replication"))
     }
 
     func stop() {
-        master.killNow()
-        replica.killNow()
+        for program in [sentinel, replica, master] { program.killNow() }
         try? FileManager.default.removeItem(at: folder)
     }
 }
@@ -89,6 +109,20 @@ struct StoreReader {
             // kind, record, id, …, mod, …, fields, …
             return words.count == 8 && words[1] == "record" ? "\(words[3]) \(words[5])" : nil
         }
+    }
+
+    /// The number of slots with a token.
+    func tokenCount() async throws -> Int { try await slotFields("t") }
+
+    /// The number of slots that are held.
+    func heldCount() async throws -> Int { try await slotFields("o") }
+
+    /// The number of slots that have this field in the only pool.
+    private func slotFields(_ letter: String) async throws -> Int {
+        let keys = try await client.send { _ in RESPCommand("KEYS", "*:pool") }.elements ?? []
+        guard let pool = keys.first?.string else { return 0 }
+        let fields = try await client.send { _ in RESPCommand("HKEYS", pool) }.elements?.compactMap(\.string) ?? []
+        return fields.count { $0.first.map(String.init) == letter && Int($0.dropFirst()) != nil }
     }
 
     func end() async { await client.shutdown() }

@@ -45,9 +45,12 @@ public final class Program: Sendable {
         try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
     }
 
+    /// Ends its input.
+    public func endInput() { try? input.fileHandleForWriting.close() }
+
     /// Ends its input, and waits until it has ended.
     public func finish() async {
-        try? input.fileHandleForWriting.close()
+        endInput()
         while await line() != nil {}
         process.waitUntilExit()
     }
