@@ -7,7 +7,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         // The traits change nothing in FMData itself: a row without hooks is one of a program without traits.
-        .package(name: "FMData", path: "../..", traits: [.defaults, "Metrics", "Tracing"]),
+        .package(name: "FMData", path: "../..", traits: [.defaults, "Metrics", "Tracing", "Fleet"]),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
@@ -23,6 +23,7 @@ let package = Package(
                 .product(name: "FMSandbox", package: "FMData"),
                 .product(name: "FMDataMetrics", package: "FMData"),
                 .product(name: "FMDataTracing", package: "FMData"),
+                .product(name: "FMDataFleet", package: "FMData"),
                 .product(name: "_FMHTTP", package: "FMData"),
                 .product(name: "_FMTestHost", package: "FMData"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -45,7 +45,7 @@ import Testing
         /// The indented code in the doc comments of a source file, which follows an empty line of the comment.
         static func sketches(in file: URL) throws -> [String] {
             let doc = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
-                .map { $0.firstMatch(of: #/^ *\/\/\/(?: (.*)|)$/#).map { $0.1.map(String.init) ?? "" } }
+                .map(documentation)
             var sketches: [[String]] = []
             var isSketch = false
             var isFenced = false
@@ -63,7 +63,21 @@ import Testing
         private static func lines(of file: URL) throws -> [String] {
             let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
             guard file.pathExtension == "swift" else { return lines }
-            return lines.map { $0.replacing(/^\s*\/\/\/? ?/, with: "") }
+            return lines.map { line in
+                let code = line.utf8.drop { $0 == UInt8(ascii: " ") }
+                guard code.starts(with: "//".utf8) else { return line }
+                let text = code.drop { $0 == UInt8(ascii: "/") }
+                return String(Substring(text.first == UInt8(ascii: " ") ? text.dropFirst() : text))
+            }
+        }
+
+        /// The text of a line of documentation; `nil` if the line is something else.
+        private static func documentation(_ line: String) -> String? {
+            let code = line.utf8.drop { $0 == UInt8(ascii: " ") }
+            guard code.starts(with: "///".utf8) else { return nil }
+            let text = code.dropFirst(3)
+            if text.isEmpty { return "" }
+            return text.first == UInt8(ascii: " ") ? String(Substring(text.dropFirst())) : nil
         }
     }
 

@@ -52,7 +52,8 @@ struct TestFleet {
     }
 
     func read() async throws {
-        _ = try await database.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
+        _ = try await database.addLayout("Countries").getRecords(recordQuery: RecordQuery(limit: 1))
+            .returnAs(FieldData.self).firstValue()
     }
 
     /// Makes so many calls at once.

@@ -27,6 +27,7 @@ import Testing
         for file in files where file.hasSuffix(".swift") {
             var kind: Substring?
             let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            guard text.contains("See <doc:Calls>") else { continue }
             for line in text.split(separator: "\n") {
                 if let note = line.firstMatch(of: /\/\/\/ - Note: (.*)\. See <doc:Calls>/) {
                     kind = note.1

@@ -1,7 +1,7 @@
 import Foundation
 
 /// `benchmarks [SUITE] [--json FILE]`: http, decode, api, cpu, hooks, sessions, streamed, records, live, copies,
-/// sandbox, stream, soak, tool or all.
+/// sandbox, stream, soak, tool, members or all.
 ///
 /// Each suite is a type with a name, in a folder of its own; a new one is added to `suites` below.
 @main
@@ -11,7 +11,7 @@ enum Benchmarks {
         [
             HTTPSuite.self, DecodeSuite.self, APISuite.self, ProcessorSuite.self, HooksSuite.self, SessionsSuite.self,
             StreamedRecordsSuite.self, RecordsSuite.self, LiveSuite.self, CopiesSuite.self, SandboxSuite.self,
-            StreamSuite.self, SoakSuite.self, ToolSuite.self,
+            StreamSuite.self, SoakSuite.self, ToolSuite.self, MembersSuite.self,
         ]
     }
 
@@ -19,6 +19,7 @@ enum Benchmarks {
         if try await ServerProcess.serve(CommandLine.arguments.dropFirst()) { return }
         if try await FleetServer.serve(CommandLine.arguments.dropFirst()) { return }
         if try await RecordHolder.serve(CommandLine.arguments.dropFirst()) { return }
+        if try await MemberProcess.serve(CommandLine.arguments.dropFirst()) { return }
         let options: Options
         do {
             options = try Options(CommandLine.arguments.dropFirst())

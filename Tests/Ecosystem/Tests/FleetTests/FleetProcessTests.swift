@@ -174,9 +174,10 @@ struct FleetProcessTests {
                 #expect(await ask([sleeper] + others, 20) == Array(repeating: "done 20", count: 5))
             }
             await sleeper.finish()
-            // The session of a login whose answer came too late is logged out; all others are in slots.
+            // The session of a login whose answer came too late is logged out. Until then the host had room for three
+            // others, and the fleet opens no fourth one for a minute.
             #expect(host.counters.logouts == (phase == .login ? 1 : 0))
-            #expect(host.counters.openSessions == 4)
+            #expect(host.counters.openSessions == (phase == .login ? 3 : 4))
             #expect(host.counters.mostOpenSessions <= 4)
             await reader.end()
             for member in others { await member.finish() }

@@ -201,9 +201,9 @@ import Testing
             )
             notes.all(pageSize: 10).subscribe(subscriber)
             await subscriber.valueCount(atLeast: 8)
-            await settled { sandbox.counters.totalRequests }
-            expectNoDifference(database.sessionStatus.leased, 0)
-            expectNoDifference(sandbox.sessions.map(\.isInUse), [false])
+            // The page ahead has arrived as well.
+            await until { sandbox.counters.requests[.getRecords] == 2 && database.sessionStatus.leased == 0 }
+            await until { sandbox.sessions.map(\.isInUse) == [false] }
             sandbox.advanceClock(by: .seconds(600))
             // The only session is free for other calls.
             let count = try await notes.count().firstValue()

@@ -155,7 +155,7 @@ import Testing
         var list: [Entry] = []
         var newest = 0
         var now: Int64 = 0
-        for _ in 0..<400 {
+        for _ in 0..<Effort.of(400, brief: 150) {
             switch Int.random(in: 0..<8, using: &random) {
             case 0...3:
                 newest += 1

@@ -59,7 +59,11 @@ final class FleetServer {
     static func vessels(at url: String, sessions: Int = 1) -> DataAPI.TypedLayout<Vessel> {
         var config = DataAPI.Config()
         config.sessions.maximumSessions = sessions
-        return DataAPI.Server(host: url, config: config)
+        return vessels(at: url, config)
+    }
+
+    static func vessels(at url: String, _ config: DataAPI.Config) -> DataAPI.TypedLayout<Vessel> {
+        DataAPI.Server(host: url, config: config)
             .addDatabase("Fleet", credentials: Credentials(user: "bench", password: "bench"))
             .layout(Vessel.self)
     }

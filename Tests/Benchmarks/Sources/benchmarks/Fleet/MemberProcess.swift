@@ -1,0 +1,123 @@
+import FMData
+import FMDataFleet
+import Foundation
+import OpenCombine
+
+/// Another process of this program: a member of a fleet, whose host is a ``FleetServer``.
+///
+/// `benchmarks member HOST STORE SLOTS` prints `ready`, then one line for each that it reads: for `calls N C` it makes N
+/// calls, C of them at a time; for `watch` it watches the vessels, until it has the first value; for `counters` it does
+/// nothing. The line has its counters, and the time of the calls. The end of its input shuts it down.
+final class MemberProcess {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+
+    /// What a member did so far, and how long its last calls took.
+    struct Answer: Codable {
+        var commands = 0
+        var failed = 0
+        var seconds = 0.0
+    }
+
+    init(host: String, store: String, slots: Int) throws {
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = ["member", host, store, "\(slots)"]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        _ = line()
+    }
+
+    func tell(_ command: String) { input.fileHandleForWriting.write(Data("\(command)\n".utf8)) }
+
+    func answer() throws -> Answer { try JSONDecoder().decode(Answer.self, from: Data(line().utf8)) }
+
+    func ask(_ command: String) throws -> Answer {
+        tell(command)
+        return try answer()
+    }
+
+    func killNow() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Shuts it down, and returns when it has ended.
+    func finish() {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    private func line() -> String {
+        var line = Data()
+        while let byte = try? output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
+            line.append(byte)
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    // MARK: The other process
+
+    /// Runs the other process. Returns whether these arguments were for it.
+    static func serve(_ arguments: some Sequence<String>) async throws -> Bool {
+        let arguments = Array(arguments)
+        guard arguments.count == 4, arguments[0] == "member", let store = StoreAddress(url: arguments[2]),
+            let slots = Int(arguments[3])
+        else { return false }
+        let keys = try FleetKeys([1: [UInt8](repeating: 7, count: 32)], current: 1)
+        let fleet = Fleet(slots: slots, store: store, keys: keys)
+        var config = DataAPI.Config()
+        config.sessions.budget = fleet.budget
+        config.sessions.waitingDeadline = .seconds(300)
+        config.liveExchange = fleet.liveExchange
+        config.pollGate = fleet.pollGate
+        let vessels = FleetServer.vessels(at: arguments[1], config)
+        var watching: [AnyCancellable] = []
+        say("ready")
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            let numbers = words.dropFirst().compactMap { Int($0) }
+            var answer = Answer()
+            switch (words.first, numbers.count) {
+            case ("calls", 2):
+                answer.seconds = await seconds { answer.failed = await calls(numbers[0], numbers[1], of: vessels) }
+            case ("watch", 0):
+                let (values, continuation) = AsyncStream.makeStream(of: Void.self)
+                watching.append(
+                    vessels.live(DataAPI.LiveOptions(every: .seconds(1) ... .seconds(1), restFactor: 0)).sink(
+                        receiveCompletion: { _ in },
+                        receiveValue: { _ in continuation.yield() }
+                    )
+                )
+                for await _ in values { break }
+            default:
+                break
+            }
+            answer.commands = fleet.counters.commands
+            say(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self))
+        }
+        watching = []
+        _ = try await vessels.database.server.shutdown().firstValue()
+        await fleet.shutdown()
+        return true
+    }
+
+    /// Returns how many failed.
+    private static func calls(_ count: Int, _ width: Int, of vessels: DataAPI.TypedLayout<Vessel>) async -> Int {
+        await withTaskGroup(of: Int.self) { group in
+            for worker in 0..<width {
+                group.addTask {
+                    var failed = 0
+                    for _ in stride(from: worker, to: count, by: width) {
+                        do { _ = try await vessels.record(id: 1).firstValue() } catch { failed += 1 }
+                    }
+                    return failed
+                }
+            }
+            return await group.reduce(0, +)
+        }
+    }
+
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+}
