@@ -8,10 +8,7 @@ import Testing
 @testable import FMDataFleet
 
 /// Members that share sessions through a real store.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct FleetTests {
     /// The host allows as many sessions as the fleet has slots: one more would be refused.
     private func withHost(

@@ -8,10 +8,7 @@ import Testing
 @testable import FMDataFleet
 
 /// What is lost between a member and its store: answers, everything, or the connection at any byte.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct LostAnswerTests {
     private static let key = DataAPI.TokenStore.Key(host: "h", database: "d", identity: "ada")
 

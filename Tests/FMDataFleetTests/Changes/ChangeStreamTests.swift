@@ -8,10 +8,7 @@ import Testing
 @testable import FMDataFleet
 
 /// Changes of records as entries of a stream in a real store.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct ChangeStreamTests {
     private struct Contact: LayoutRecord, Encodable {
         static let layout = "Contacts"

@@ -7,10 +7,7 @@ import Testing
 
 /// The script in a real store against a model of it: members lead, append, resign and read in any order, and those
 /// whose lease has ended try to go on. A failure names its seed. Leases end when the walk ends them.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct FeedScriptWalkTests {
     @Test(arguments: 1...UInt64(Effort.of(8, brief: 2))) func everyAnswerIsThatOfTheModel(seed: UInt64) async throws {
         try await StoreServer.run { store in

@@ -10,10 +10,7 @@ import Testing
 @testable import FMDataFleet
 
 /// Live queries of several members, as if each were a process, that share their polls through a real store.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct FleetFeedTests {
     /// A member that watches the contacts.
     private final class Watcher: Sendable {

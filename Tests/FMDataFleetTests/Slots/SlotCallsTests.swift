@@ -7,10 +7,7 @@ import Testing
 @testable import FMDataFleet
 
 /// The script in a real store.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(5))
-)
+@Suite(.needsStore, .timeLimit(.minutes(5)))
 struct SlotCallsTests {
     @Test func theScriptHasTheHashByWhichItIsCalled() async throws {
         try await StoreServer.run { server in

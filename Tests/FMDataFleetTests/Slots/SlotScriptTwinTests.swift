@@ -8,10 +8,7 @@ import Testing
 
 /// The simulation runs the script of the slots in Swift, so the two must be the same: after each of many random calls
 /// the answer, what members were told, and everything that is kept are compared. A failure names its seed.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct SlotScriptTwinTests {
     @Test(arguments: 1...UInt64(Effort.of(40, brief: 2)))
     func theScriptAndItsTwinDoTheSame(seed: UInt64) async throws {

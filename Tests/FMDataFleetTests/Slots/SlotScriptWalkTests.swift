@@ -6,10 +6,7 @@ import Testing
 
 /// The script in a real store against a model of it: members take, put, drop, keep and give in any order, and strangers
 /// interfere. A failure names its seed. No lease ends by itself.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(10))
-)
+@Suite(.needsStore, .timeLimit(.minutes(10)))
 struct SlotScriptWalkTests {
     @Test(arguments: 1...UInt64(Effort.of(8, brief: 2))) func everyRuleHoldsAfterEveryStep(seed: UInt64) async throws {
         try await StoreServer.run { store in

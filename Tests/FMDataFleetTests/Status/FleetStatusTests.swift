@@ -107,7 +107,7 @@ import Testing
 
     // MARK: A real store
 
-    @Test(.enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"))
+    @Test(.needsStore)
     func theStatusIsReadWithoutAKeyAndHasNoToken() async throws {
         try await StoreServer.run { store in
             expectNoDifference(awaited: try await FleetStatus.read(from: store.address, times: .ofTests()).pools, [])
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"))
+    @Test(.needsStore)
     func theCommandShowsTheSlotsOfAStore() async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)

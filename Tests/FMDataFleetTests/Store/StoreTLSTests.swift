@@ -7,10 +7,7 @@ import Testing
 @testable import FMDataFleet
 
 /// An encrypted connection to a real store.
-@Suite(
-    .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed"),
-    .timeLimit(.minutes(5))
-)
+@Suite(.needsStore, .timeLimit(.minutes(5)))
 struct StoreTLSTests {
     private func withProxy(
         _ pair: TestCertificates.Pair,

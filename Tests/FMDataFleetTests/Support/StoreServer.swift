@@ -1,6 +1,7 @@
 import FMTestSupport
 import Foundation
 import NIOCore
+import Testing
 
 @testable import FMDataFleet
 
@@ -74,6 +75,13 @@ final class StoreServer: Sendable {
             process = nil
         }
         try? FileManager.default.removeItem(atPath: socket)
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips tests of a store where none is installed.
+    static var needsStore: Self {
+        .enabled(if: StoreServer.isInstalled, "neither redis-server nor valkey-server is installed")
     }
 }
 

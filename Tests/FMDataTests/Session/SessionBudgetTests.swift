@@ -126,6 +126,27 @@ import Testing
         expectNoDifference(calls.made, ["take", "put T1"])
     }
 
+    /// It is not known whether the token is in the slot, so the session may be somebody else's soon.
+    @Test func aRecalledSlotWhosePutIsNotAnsweredIsGivenWithItsSession() async {
+        struct NoAnswer: Error {}
+        let calls = Calls()
+        let put = Locked<CheckedContinuation<Bool, any Error>?>(nil)
+        let fixture = PoolFixture(storeKey: .sample) {
+            $0.budget = calls.budget {
+                $0.put = { _ in try await withCheckedThrowingContinuation { answer in put.change { $0 = answer } } }
+            }
+        }
+        fixture.pool.release(await fixture.lease(), .used)
+        await until { put.value != nil }
+        calls.tell(.recalled)
+        fixture.time.advance(by: .seconds(1))
+        expectNoDifference(calls.made, ["take", "put T1"])
+        put.value?.resume(throwing: NoAnswer())
+        await until { calls.made == ["take", "put T1", "give"] }
+        expectNoDifference(fixture.server.loggedOut, [])
+        expectNoDifference(fixture.pool.status.storeFailures, 1)
+    }
+
     @Test func anInvalidTokenOfASlotIsNotSent() async {
         let calls = Calls()
         let fixture = PoolFixture(storeKey: .sample) { $0.budget = calls.budget { $0.token = "two words" } }
@@ -187,10 +208,14 @@ private final class Calls: Sendable {
     struct Answers: Sendable {
         var token: String?
         var failure: (any Error)?
-        var put: @Sendable (String) -> Bool = { _ in true }
+        var put: @Sendable (String) async throws -> Bool = { _ in true }
     }
 
     private let calls = NIOLockedValueBox<[String]>([])
+    private let holder = NIOLockedValueBox<DataAPI.SessionBudget.Request?>(nil)
+
+    /// Tells the last one that took a slot.
+    func tell(_ event: DataAPI.SessionBudget.Event) { holder.withLockedValue { $0 }?.tell(event) }
 
     var made: [String] { calls.withLockedValue { $0 } }
 
@@ -200,14 +225,15 @@ private final class Calls: Sendable {
         let answers = changed
         let note: @Sendable (String) -> Void = { [self] call in calls.withLockedValue { $0.append(call) } }
         return DataAPI.SessionBudget(
-            take: { request in
+            take: { [self] request in
                 note("take")
+                holder.withLockedValue { $0 = request }
                 if let failure = answers.failure { throw failure }
                 return .init(for: request, number: 1, lease: "1", token: answers.token)
             },
             put: { token, _, _ in
                 note("put \(token)")
-                return answers.put(token)
+                return try await answers.put(token)
             },
             drop: { token, _ in
                 note("drop \(token)")
