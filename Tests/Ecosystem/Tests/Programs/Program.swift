@@ -6,12 +6,13 @@ public final class Program: Sendable {
     private let input = Pipe()
     private let lines: AsyncStream<String>
 
-    /// Starts it.
-    public init(_ path: String, _ arguments: [String]) throws {
+    /// Starts it, in a folder if one is given.
+    public init(_ path: String, _ arguments: [String], in folder: URL? = nil) throws {
         let output = Pipe()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
+        if let folder { process.currentDirectoryURL = folder }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
