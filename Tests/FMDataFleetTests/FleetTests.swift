@@ -124,6 +124,20 @@ struct FleetTests {
         }
     }
 
+    /// Work with a session of its own puts no token, so nobody hears that the first login has succeeded.
+    @Test func pinnedWorkThatIsTheFirstKeepsNobodyWaitingForever() async throws {
+        try await withHost(sessions: 2) { store, host in
+            let fleet = members(2, store, host, slots: 2)
+            try await fleet[0].database.withSession { session in
+                _ = try await session.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
+                try await StoredPool(in: store).age(1, by: 3_600_000)
+                try await fleet[1].read()
+            }
+            expectNoDifference(host.counters.mostOpenSessions, 2)
+            try await together(fleet) { try await $0.shutdown() }
+        }
+    }
+
     @Test func whoHasManyCallsLeavesTheOthersTheirTurns() async throws {
         try await withHost { store, host in
             let fleet = members(6, store, host, slots: 2)

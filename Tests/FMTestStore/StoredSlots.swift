@@ -47,7 +47,7 @@ struct StoredSlots {
             self.run = run
         }
         switch operation {
-        case "take": return take(me, lease, slots, life, now, tell)
+        case "take": return take(me, lease, slots, life, alone: Int(texts[9]) ?? 0, now, tell)
         case "keep":
             let held = stride(from: 9, to: texts.count - 1, by: 2).map { (Int(texts[$0]) ?? 0, texts[$0 + 1]) }
             return keep(held, me, life, now)
@@ -101,6 +101,7 @@ struct StoredSlots {
         _ lease: String,
         _ slots: Int,
         _ life: Int,
+        alone: Int,
         _ now: Int,
         _ tell: Tell
     ) -> RESPValue {
@@ -122,7 +123,10 @@ struct StoredSlots {
         let taken = (1...slots).filter { isTaken($0, now) }
         let hot = (1...slots).filter { !isTaken($0, now) && isWarm($0, now) }
         var free = hot + (1...slots).filter { !isTaken($0, now) && !isWarm($0, now) }
-        if !hasWorked, taken.contains(where: { places[$0]?.isOpening == true }) { free = [] }
+        let isOpening = taken.contains { slot in
+            places[slot].map { $0.isOpening && ($0.grantedAt ?? 0) + alone > now } ?? false
+        }
+        if !hasWorked, isOpening { free = [] }
         var room = (cap.flatMap { $0.until > now ? $0.count : nil } ?? slots) - taken.count
         if restsUntil > now { room = min(room, hot.count) }
         if rank < min(free.count, room), let slot = free.first {

@@ -31,6 +31,8 @@ struct SlotCalls: Sendable {
         /// How long nothing is granted after the store's process was another one, so that holders can say what they
         /// hold.
         var grace = 10_000
+        /// How long the first login is alone, if nobody hears that it has succeeded.
+        var aloneTime = 10_000
         /// How long a host that was full counts as full.
         var fullTime = 60_000
         /// How long nobody logs in when the host has no room for any session of the fleet.
@@ -69,7 +71,7 @@ struct SlotCalls: Sendable {
     let me: String
 
     func take(_ lease: String) async throws -> Taken {
-        guard let answer = try await call("take", lease, []).elements, answer.count == 5,
+        guard let answer = try await call("take", lease, [Array("\(settings.aloneTime)".utf8)]).elements, answer.count == 5,
             let isGranted = answer[0].integer, let number = answer[1].integer, let waiting = answer[4].integer
         else { throw StoreError.malformed }
         if isGranted == 0 { return .wait(min(max(number, 1), 1000)) }

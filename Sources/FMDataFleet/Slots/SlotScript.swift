@@ -6,12 +6,15 @@ extension StoreScript {
     /// process, 3 the member, 4 the lease, 5 the number of slots, 6 the life of a lease, 7 and 8 how long nothing is
     /// granted after another run and in a new pool, 9 the prefix of the members' channels, then those of the operation:
     ///
-    ///     take                     → [1, slot, token or '', stray, waiting] or [0, milliseconds, rank, 0, waiting]
+    ///     take alone               → [1, slot, token or '', stray, waiting] or [0, milliseconds, rank, 0, waiting]
     ///     keep [slot, lease] …     → a list of `lost slot`, `again slot` and `recall slot`
     ///     put slot token life      → 1, or 0 when the slot is not the member's, or 2 when nothing is known of the slot
     ///     drop slot token          → the same
     ///     give slot life           → the same; the life may be empty
     ///     full slot time rest      → the same
+    ///
+    /// Until a login has succeeded, it is alone for so many milliseconds: work with a session of its own tells nobody
+    /// that it has succeeded.
     ///
     /// Fields of the hash: `run`, `shut` (nothing is granted before), `ok` (a login has succeeded), `cap` and `capu`
     /// (the host is full: so many, until), `rest` (it has room for none: no login before), `k` slots, `logins` and
@@ -85,7 +88,7 @@ extension StoreScript {
               for i = 1, K do
                 if taken(i) then
                   used = used + 1
-                  if h['b' .. i] then opening = opening + 1 end
+                  if h['b' .. i] and num('g' .. i) + ARGV[10] > now then opening = opening + 1 end
                 elseif warm(i) then
                   hot = hot + 1
                   table.insert(free, hot, i)
@@ -157,6 +160,6 @@ extension StoreScript {
             end
             return 1
             """#,
-        hash: "a604b5cffa8fe7ff224d16005f2e5852b5bed3e4"
+        hash: "745a01e003defd7c518b10f63f910af65f0a6b15"
     )
 }

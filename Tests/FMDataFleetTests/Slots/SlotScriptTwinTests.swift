@@ -70,7 +70,9 @@ private struct RandomCalls {
         var more: [String] = []
         let operation = pick(["take", "take", "take", "take", "keep", "put", "put", "drop", "give", "give", "full"])
         switch operation {
-        case "take": lease = pick([lease, twin.line[me]?.lease ?? lease, place?.lease ?? lease])
+        case "take":
+            lease = pick([lease, twin.line[me]?.lease ?? lease, place?.lease ?? lease])
+            more = [pick(["0", "3000", "10000"])]
         case "keep":
             lease = ""
             for slot in 1...slots where Bool.random(using: &random) {

@@ -40,6 +40,12 @@ struct StoredPool {
     /// The lease ends now, if it is not renewed.
     func endLease(of slot: Int) async throws { try await set("u\(slot)", 0) }
 
+    /// The slot was granted so many milliseconds earlier.
+    func age(_ slot: Int, by milliseconds: Int) async throws {
+        let granted = try #require(try await fields()["g\(slot)"].flatMap { Int($0) })
+        try await set("g\(slot)", granted - milliseconds)
+    }
+
     /// Whoever holds a slot has had time to say so.
     func endGrace() async throws { try await set("shut", 0) }
 

@@ -78,6 +78,7 @@ extension SlotCalls.Settings {
             slots: slots,
             lease: hour,
             grace: 0,
+            aloneTime: hour,
             fullTime: hour,
             restTime: hour,
             refusalTime: hour,
