@@ -57,6 +57,8 @@ final class StoreConnection: ChannelInboundHandler {
         // It may have been closed while the channel was being opened.
         if observer == nil { return context.close(promise: nil) }
         self.context = context
+        // Whoever shuts down while a channel is being opened closes a connection that has none yet.
+        if observer == nil { return context.close(promise: nil) }
         if context.channel.isActive { run(machine.connected(now: context.eventLoop.now)) }
     }
 
