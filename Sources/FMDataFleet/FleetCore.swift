@@ -11,6 +11,9 @@ final class FleetCore: Sendable {
         var feeds: [DataAPI.Member: FeedMember] = [:]
 
         func feeds(of channel: String) -> [FeedMember] { feeds.values.filter { $0.channel == channel } }
+
+        /// All feeds, in an order that does not depend on their addresses: a simulation repeats what happens.
+        var feedsByChannel: [FeedMember] { feeds.values.sorted { $0.channel < $1.channel } }
     }
 
     private struct MemberKey: Hashable {
@@ -58,7 +61,7 @@ final class FleetCore: Sendable {
                 },
                 connected: { _ in
                     let (members, feeds) = state.withLockedValue {
-                        (Array($0.byChannel.values), Array($0.feeds.values))
+                        (Array($0.byChannel.values), $0.feedsByChannel)
                     }
                     for member in members { member.connected() }
                     for feed in feeds { feed.connected() }
@@ -115,7 +118,7 @@ final class FleetCore: Sendable {
 
     func shutdown() async {
         // Those that follow need not wait until a lease ends.
-        for feed in state.withLockedValue({ Array($0.feeds.values) }) { await feed.end() }
+        for feed in state.withLockedValue({ $0.feedsByChannel }) { await feed.end() }
         await client.shutdown()
     }
 
@@ -158,7 +161,7 @@ final class FleetCore: Sendable {
                 client: client,
                 settings: feedSettings,
                 sealer: sealer,
-                time: surroundings.time,
+                surroundings: surroundings,
                 counters: counting
             )
             let isFirst = state.feeds(of: feed.channel).isEmpty

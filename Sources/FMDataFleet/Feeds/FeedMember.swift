@@ -20,10 +20,12 @@ final class FeedMember: Sendable {
 
     private let calls: FeedCalls
     private let sealer: Sealer
-    private let time: SessionTime
+    private let surroundings: FleetSurroundings
     private let counters: FleetCounting
     private let tell: @Sendable (Exchange.Event) -> Void
     private let state: NIOLockedValueBox<State>
+
+    private var time: SessionTime { surroundings.time }
 
     var names: FeedCalls.Names { calls.names }
     /// The channel on which the members of the feed are told something.
@@ -34,18 +36,18 @@ final class FeedMember: Sendable {
         client: StoreClient,
         settings: Settings,
         sealer: Sealer,
-        time: SessionTime,
+        surroundings: FleetSurroundings,
         counters: FleetCounting
     ) {
         calls = FeedCalls(
             client: client,
             names: FeedCalls.Names(login: request.login, query: request.query),
             settings: settings.calls,
-            me: randomName(),
-            lease: randomName()
+            me: surroundings.name(),
+            lease: surroundings.name()
         )
         self.sealer = sealer
-        self.time = time
+        self.surroundings = surroundings
         self.counters = counters
         tell = request.tell
         state = NIOLockedValueBox(State(machine: FeedMachine(settings: settings.machine)))
@@ -174,10 +176,10 @@ final class FeedMember: Sendable {
     /// Asks to lead. Returns whether the store has answered.
     private func lead() async -> Bool {
         let asked = time.now()
-        guard let led = try? await calls.lead(epoch: randomName()) else { return false }
+        guard let led = try? await calls.lead(epoch: surroundings.name()) else { return false }
         act { machine, now in
             let before = machine.role
-            let actions = machine.led(led, asked: asked, now: now, jitter: Double.random(in: 0...1))
+            let actions = machine.led(led, asked: asked, now: now, jitter: surroundings.fraction())
             if case .leading = before {} else if case .leading = machine.role { counters.add { $0.leads += 1 } }
             return actions
         }
@@ -207,20 +209,14 @@ final class FeedMember: Sendable {
 
     /// Does one thing after the other, in the order of the calls.
     private func inOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-        let task = state.withLockedValue { state in
-            let task = Task { [before = state.last] in
-                await before?.value
-                return await work()
-            }
-            state.last = Task { _ = await task.value }
-            return task
+        await withCheckedContinuation { continuation in
+            later { continuation.resume(returning: await work()) }
         }
-        return await task.value
     }
 
     private func later(_ work: @escaping @Sendable () async -> Void) {
         state.withLockedValue { state in
-            state.last = Task { [before = state.last] in
+            state.last = time.startTask { [before = state.last] in
                 await before?.value
                 await work()
             }

@@ -54,8 +54,6 @@ final class StoreConnection: ChannelInboundHandler {
     // MARK: Events of the channel
 
     func handlerAdded(context: ChannelHandlerContext) {
-        // It may have been closed while the channel was being opened.
-        if observer == nil { return context.close(promise: nil) }
         self.context = context
         // Whoever shuts down while a channel is being opened closes a connection that has none yet.
         if observer == nil { return context.close(promise: nil) }

@@ -1,19 +1,32 @@
+import CustomDump
 import FMData
 import FMTestSupport
 import NIOCore
 import Testing
 
 @testable import FMDataFleet
+@testable import FMTestStore
 
-/// The script in a real store against a model of it: members lead, append, resign and read in any order, and those
-/// whose lease has ended try to go on. A failure names its seed. Leases end when the walk ends them.
+/// The script in a real store against its model in Swift, which the simulation runs: members lead, append, resign and
+/// read in any order, and those whose lease has ended try to go on. After each call the answer, what members were told,
+/// and everything that is kept are compared. A failure names its seed.
 @Suite(.needsStore, .timeLimit(.minutes(10)))
 struct FeedScriptWalkTests {
     @Test(arguments: 1...UInt64(Effort.of(8, brief: 2))) func everyAnswerIsThatOfTheModel(seed: UInt64) async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)
-            var walk = FeedWalk(seed: seed, client: client)
-            for _ in 0..<1500 { try await walk.step() }
+            var walk = FeedWalk(seed: seed)
+            var model = StoredPolls()
+            for number in 1...1500 {
+                let call = walk.next(model)
+                if call.storeIsEmpty { model = StoredPolls() }
+                let script = try await Outcome(of: call, in: client)
+                let swift = Outcome(of: call, in: &model)
+                guard script == swift else {
+                    expectNoDifference(script, swift, "seed \(seed), call \(number): \(call.texts)")
+                    break
+                }
+            }
             await client.shutdown()
         }
     }
@@ -21,7 +34,7 @@ struct FeedScriptWalkTests {
     @Test func aFeedThatIsLostBeginsAnewInAnotherEpoch() async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)
-            let calls = FeedWalk.calls(1, client)
+            let calls = calls(client)
             _ = try await calls.lead(epoch: "a")
             _ = try await calls.append(epoch: "a", sequence: 1, duration: 0, digest: "d", [1])
             // As an eviction does, which leaves the stream.
@@ -39,7 +52,7 @@ struct FeedScriptWalkTests {
     @Test func aFeedKeepsAboutItsLastThousandEntriesAndIsReadInParts() async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)
-            let calls = FeedWalk.calls(1, client, readBytes: 3000)
+            let calls = calls(client, readBytes: 3000)
             _ = try await calls.lead(epoch: "a")
             let data = [UInt8](repeating: 7, count: 1000)
             for number in 1...1200 {
@@ -72,139 +85,123 @@ struct FeedScriptWalkTests {
             await client.shutdown()
         }
     }
-}
 
-private struct FeedWalk {
-    private struct Model {
-        var lease: String?
-        var hasEnded = false
-        var epoch: String?
-        var position = FeedCalls.Position()
-        var digest = ""
-        var entries: [FeedCalls.Entry] = []
-        var members: Set<Int> = []
-    }
-
-    private let seed: UInt64
-    private let client: StoreClient
-    private var random: SeededRandom
-    private let members: [FeedCalls]
-    private var model = Model()
-    private var last = 0
-
-    init(seed: UInt64, client: StoreClient) {
-        self.seed = seed
-        self.client = client
-        random = SeededRandom(seed: seed)
-        members = (0..<4).map { Self.calls($0, client) }
-    }
-
-    static func calls(_ number: Int, _ client: StoreClient, readBytes: Int = 1 << 20) -> FeedCalls {
+    private func calls(_ client: StoreClient, readBytes: Int = 1 << 20) -> FeedCalls {
         FeedCalls(
             client: client,
             names: .init(login: String(repeating: "a", count: 32), query: String(repeating: "b", count: 32)),
             settings: .init(lease: 3_600_000, readBytes: readBytes),
-            me: "m\(number)",
-            lease: "l\(number)"
+            me: "m1",
+            lease: "l1"
         )
     }
+}
 
-    mutating func step() async throws {
-        let index = Int.random(in: members.indices, using: &random)
+private struct FeedWalk {
+    struct Call {
+        let texts: [String]
+        /// The time of the store, in milliseconds.
+        let now: Int
+        /// A store that has forgotten everything is a feed with another name.
+        let feed: Int
+        let storeIsEmpty: Bool
+
+        var words: [[UInt8]] { texts.map { Array($0.utf8) } }
+    }
+
+    private var random: SeededRandom
+    private var now = 1_000_000
+    private var feed = 1
+    private var last = 0
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+    }
+
+    mutating func next(_ model: StoredPolls) -> Call {
+        now += pick([0, 0, 1, 50, 500, 3000, 11_000])
+        if isOnce(in: 100) { now -= 30_000 }
+        let storeIsEmpty = isOnce(in: 400)
+        if storeIsEmpty { feed += 1 }
         last += 1
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0..<3: try await lead(index)
-        case 3..<6: try await append(index)
-        case 6: try await beat(index)
-        case 7: try await hold(index)
-        case 8: try await resign(index)
-        case 9: try await endLease()
-        default: try await read(index)
+        let operation = pick([
+            "lead", "lead", "lead", "append", "append", "append", "append", "beat", "hold", "resign", "read", "read",
+        ])
+        let number = Int.random(in: 1...4, using: &random)
+        var (me, lease) = ("m\(number)", "l\(number)")
+        if operation != "lead", !isOnce(in: 4), let leader = model.feed.leader {
+            (me, lease) = (leader.member, leader.lease)
+        }
+        let words = [operation, me, lease, "10000", "channel"]
+        return Call(texts: words + rest(of: operation, model), now: now, feed: feed, storeIsEmpty: storeIsEmpty)
+    }
+
+    private mutating func rest(of operation: String, _ model: StoredPolls) -> [String] {
+        let epoch = isOnce(in: 6) ? "other" : model.feed.epoch ?? "e\(last)"
+        let (sequence, duration) = (model.feed.sequence, "\(pick([0, 5, 3000]))")
+        switch operation {
+        case "lead": return ["e\(last)"]
+        case "read": return [epoch, "\(Int.random(in: 0...sequence, using: &random))", "\(pick([0, 100, 1 << 20]))"]
+        case "append":
+            let next = sequence + Int.random(in: -1...2, using: &random)
+            return [epoch, "\(next)", duration, "d\(last)", "entry \(last)"]
+        case "beat": return [epoch, duration, "d\(last)"]
+        default: return []
         }
     }
 
-    private func leads(_ index: Int) -> Bool { model.lease == members[index].lease }
+    private mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: values.indices, using: &random)]
+    }
 
-    private mutating func lead(_ index: Int) async throws {
-        let mayLead = model.lease == nil || model.hasEnded || leads(index)
-        model.members.insert(index)
-        if mayLead {
-            (model.lease, model.hasEnded) = (members[index].lease, false)
-            model.epoch = model.epoch ?? "e\(last)"
+    private mutating func isOnce(in times: Int) -> Bool { Int.random(in: 0..<times, using: &random) == 0 }
+}
+
+/// What a call answers, tells and leaves behind.
+private struct Outcome: Equatable {
+    let answer: RESPValue
+    let told: [String]
+    var feed = StoredPolls.Feed()
+    var members: [String: Int] = [:]
+
+    init(of call: FeedWalk.Call, in model: inout StoredPolls) {
+        var told: [String] = []
+        answer = model.run(call.words, now: call.now) { told.append($0) }
+        self.told = told
+        feed = model.feed
+        members = model.members
+    }
+
+    init(of call: FeedWalk.Call, in client: StoreClient) async throws {
+        let keys = ["feed \(call.feed)", "stream \(call.feed)", "members \(call.feed)", "\(call.now)"]
+        let script = StoreScript(text: Self.script, hash: "")
+        let parts = try await client.send { _ in script.command("EVAL", script.text, keys, call.words) }.elements ?? []
+        try #require(parts.count == 4)
+        answer = parts[0]
+        told = parts[1].elements?.compactMap(\.string) ?? []
+        func text(_ field: String) -> String? { parts[2][field]?.string }
+        func number(_ field: String) -> Int? { text(field).flatMap { Int($0) } }
+        if let member = text("o"), let lease = text("l"), let until = number("u") {
+            feed.leader = StoredPolls.Leader(member: member, lease: lease, until: until)
         }
-        let led = try await members[index].lead(epoch: "e\(last)")
-        rule(led.leads == mayLead, "one leads at a time")
-        rule(led.epoch == model.epoch, "the epoch lasts")
-        rule(led.position == model.position, "whoever asks knows how far the feed is")
-        rule(led.members == model.members.count, "members are counted: \(led.members)")
-        rule(led.leads || led.left > 3_000_000, "it says when to ask again: \(led.left)")
+        feed.epoch = text("e")
+        feed.sequence = number("s") ?? 0
+        feed.polls = number("n") ?? 0
+        feed.digest = text("d")
+        feed.began = number("a")
+        let names = parts[3].elements?.compactMap(\.string) ?? []
+        for index in stride(from: 0, to: names.count - 1, by: 2) { members[names[index]] = Int(names[index + 1]) }
     }
 
-    private mutating func append(_ index: Int) async throws {
-        guard let epoch = model.epoch else { return }
-        let isOther = Int.random(in: 0..<6, using: &random) == 0
-        let sequence = model.position.sequence + Int.random(in: -1...2, using: &random)
-        let data = Array("entry \(last)".utf8)
-        let answer = try await members[index].append(
-            epoch: isOther ? "other" : epoch,
-            sequence: sequence,
-            duration: 5,
-            digest: "d\(last)",
-            data
-        )
-        guard leads(index), !isOther else { return rule(answer == nil, "no stranger appends") }
-        model.hasEnded = false
-        if sequence == model.position.sequence + 1 {
-            model.position = .init(sequence: sequence, polls: model.position.polls + 1)
-            model.entries.append(.init(sequence: sequence, poll: model.position.polls, data: data))
-            model.digest = "d\(last)"
-        } else if sequence != model.position.sequence {
-            return rule(answer == nil, "no entry is left out: \(sequence)")
-        }
-        rule(answer == model.position, "an entry is added once")
-    }
-
-    private mutating func beat(_ index: Int) async throws {
-        guard let epoch = model.epoch else { return }
-        let answer = try await members[index].beat(epoch: epoch, duration: 5, digest: "d\(last)")
-        guard leads(index) else { return rule(answer == nil, "no stranger beats") }
-        model.hasEnded = false
-        model.position.polls += 1
-        model.digest = "d\(last)"
-        rule(answer == model.position, "a poll is counted")
-    }
-
-    private mutating func hold(_ index: Int) async throws {
-        let answer = try await members[index].hold()
-        rule(answer == (leads(index) ? model.position : nil), "whoever leads holds")
-        if leads(index) { model.hasEnded = false }
-    }
-
-    private mutating func resign(_ index: Int) async throws {
-        try await members[index].resign()
-        guard leads(index) else { return }
-        (model.lease, model.hasEnded) = (nil, false)
-        model.members.remove(index)
-    }
-
-    private mutating func endLease() async throws {
-        guard model.lease != nil else { return }
-        let name = members[0].names.feed
-        _ = try await client.send { _ in RESPCommand("HSET", name, "u", "0") }
-        model.hasEnded = true
-    }
-
-    private mutating func read(_ index: Int) async throws {
-        guard let epoch = model.epoch else { return }
-        let after = Int.random(in: max(0, model.position.sequence - 20)...model.position.sequence, using: &random)
-        let read = try await members[index].read(epoch: epoch, after: after)
-        rule(read?.position == model.position, "whoever reads knows how far the feed is")
-        rule(read?.digest == model.digest, "the digest is that of the last poll")
-        rule(read?.entries == Array(model.entries.dropFirst(after)), "every entry is there")
-        rule(try await members[index].read(epoch: "other", after: after) == nil, "nothing is read of another epoch")
-    }
-
-    private func rule(_ holds: Bool, _ what: @autoclosure () -> String) {
-        if !holds { Issue.record("seed \(seed): \(what())") }
-    }
+    /// The script with a clock that the test moves and with messages that it returns, and what is kept after it.
+    private static let script = """
+        local told = {}
+        local function run()
+        \(StoreScript.feeds.text
+            .replacing("redis.call('TIME')", with: "{0, KEYS[4] * 1000}")
+            .replacing("redis.call('PUBLISH', ARGV[5], ", with: "table.insert(told, "))
+        end
+        local answer = run()
+        return {answer, told, redis.call('HGETALL', KEYS[1]), redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')}
+        """
 }

@@ -22,6 +22,8 @@ enum MemberEvent: Equatable {
     case stallInLogin(milliseconds: Int)
     /// It is killed, as by `SIGKILL`; another one is started in its place after this number of milliseconds, if at all.
     case kill(restartsAfter: Int?)
+    /// It is shut down as a program does that ends; another one is started in its place like after a kill.
+    case shutDown(restartsAfter: Int?)
 }
 
 /// What may happen to the store of a fleet.

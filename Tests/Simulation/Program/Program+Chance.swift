@@ -52,7 +52,10 @@ extension Program {
         if work == .journals { planJobs(&chance) }
         if work == .copies { planCopies(span, &chance) }
         if work == .restores { planRestores(span, &chance) }
-        if work == .fleets { planFleet(span, &chance) }
+        if work == .fleets {
+            planFleet(span, &chance)
+            planFeeds(span, &chance)
+        }
     }
 
     private mutating func calmDown() {

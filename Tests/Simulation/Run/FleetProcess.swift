@@ -17,6 +17,7 @@ final class FleetProcess: @unchecked Sendable {
     private let machine: VirtualMachine
     private let core: FleetCore
     private let watch = BudgetWatch()
+    private let exchange = ExchangeWatch()
     private(set) var server: DataAPI.Server?
     private(set) var database: DataAPI.Database?
     private let life = Life()
@@ -28,6 +29,8 @@ final class FleetProcess: @unchecked Sendable {
     /// Whether it has ever stood still.
     private(set) var hasStalled = false
     private var subscription: AnyCancellable?
+    /// Whether its shutdown has begun: it makes no more calls.
+    private(set) var isLeaving = false
     private(set) var hasShutDown = false
 
     init(_ member: Int, number: Int, of simulation: Simulation, in fleet: FleetPlan) {
@@ -78,6 +81,7 @@ final class FleetProcess: @unchecked Sendable {
         )
         var config = program.client.config(simulation.log)
         config.sessions.budget = watch.watched(core.budget)
+        config.liveExchange = exchange.watched(core.liveExchange)
         config.sessions.fullHostDeadline = config.sessions.waitingDeadline
         var runtime = Runtime(eventLoopGroup: VirtualLoopGroup(Array(loops.dropLast()))) { opening in
             if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
@@ -114,6 +118,9 @@ final class FleetProcess: @unchecked Sendable {
     /// How many logins of it are under way.
     var loginsUnderWay: Int { watch.logins.count }
 
+    /// How many polls of each shared query it has made.
+    var polls: [String: Int] { exchange.polls }
+
     /// Whether it lives and goes on.
     var isAwake: Bool { !isDead && machine.now >= stalledUntil }
 
@@ -145,6 +152,12 @@ final class FleetProcess: @unchecked Sendable {
         }
     }
 
+    /// Ends after its shutdown.
+    func end() {
+        life.hasEnded = true
+        release()
+    }
+
     /// Lets the objects of a dead process end. Its connections are closed, and nobody looks any more.
     func rest() {
         server = nil
@@ -157,7 +170,8 @@ final class FleetProcess: @unchecked Sendable {
 
     /// Shuts down. Runs on the process's thread.
     func shutDown() {
-        guard let server else { return }
+        guard let server, !isLeaving else { return }
+        isLeaving = true
         subscription = server.shutdown().sink { [weak self] _ in
             self?.hasShutDown = true
         } receiveValue: { _ in
@@ -220,6 +234,25 @@ private final class BudgetWatch: @unchecked Sendable {
                 unknownSessions += 1
                 try await budget.left(slot)
             }
+        )
+    }
+}
+
+/// Counts the accepted polls of shared queries, by the digests of the queries.
+private final class ExchangeWatch: @unchecked Sendable {
+    // Sendable because it runs on the one real thread of the machine.
+    private(set) var polls: [String: Int] = [:]
+
+    func watched(_ exchange: DataAPI.LiveExchange) -> DataAPI.LiveExchange {
+        DataAPI.LiveExchange(
+            turn: exchange.turn,
+            polled: { [self] request, report in
+                polls[request.query, default: 0] += 1
+                await exchange.polled(request, report)
+            },
+            hinted: exchange.hinted,
+            rested: exchange.rested,
+            left: exchange.left
         )
     }
 }

@@ -55,12 +55,34 @@ extension Simulation {
             running -= process.beginning
             dead.append(process)
             for call in calls.values where call.end == nil && process === call.process { call.die() }
-            guard let pause, let fleet = program.fleet else { return }
-            // Two processes with one number would draw the same names.
-            let number = fleet.members.count + dead.count
-            onUserThread(in: pause) { [self] in
-                processes[member] = FleetProcess(member, number: number, of: self, in: fleet)
-            }
+            restart(member, in: pause)
+        case .shutDown(let pause):
+            machine.post(on: process.thread) { process.shutDown() }
+            letGo(of: process, restartingAfter: pause)
+        }
+    }
+
+    private func restart(_ member: Int, in pause: Int?) {
+        guard let pause, let fleet = program.fleet else { return }
+        // Two processes with one number would draw the same names.
+        let number = fleet.members.count + dead.count
+        onUserThread(in: pause) { [self] in
+            processes[member] = FleetProcess(member, number: number, of: self, in: fleet)
+        }
+    }
+
+    /// Ends a process when it has shut down, some time after it has left the store.
+    private func letGo(of process: FleetProcess, restartingAfter pause: Int?) {
+        guard !process.isDead, !isEnding else { return }
+        guard process.hasShutDown else {
+            return onUserThread(in: 200) { self.letGo(of: process, restartingAfter: pause) }
+        }
+        process.leaveStore()
+        onUserThread(in: 10_000) { [self] in
+            guard !process.isDead, !isEnding else { return }
+            process.end()
+            dead.append(process)
+            restart(process.member, in: pause)
         }
     }
 
@@ -137,6 +159,7 @@ extension Simulation {
         let limit = forgottenSessions + lostLogins + (processes + dead).reduce(0) { $0 + $1.unknownSessions }
         if lost > limit { find("the host has \(lost) sessions that nobody knows, \(limit) are accounted for") }
         for process in living {
+            guard !watching.contains(where: { $0.process === process }) else { continue }
             if let status = process.database?.sessionStatus, status.leased + status.waiting > 0 {
                 find("process \(process.member): all calls have ended, and yet \(status)")
             }
@@ -154,6 +177,7 @@ extension Simulation {
             for process in living where !process.hasShutDown {
                 find("the shutdown of process \(process.member) never ended")
             }
+            for call in watching { find("call \(call.step.id) \(call.step.verb): goes on after the shutdown") }
         case .release: break
         }
         judgeFleet()
@@ -185,7 +209,10 @@ extension Simulation {
         guard program.isCalm else { return }
         for process in processes {
             let counters = process.counters
-            let troubles = [counters.storeFailures, counters.strays, counters.slotsLost, counters.fullHosts]
+            let troubles = [
+                counters.storeFailures, counters.strays, counters.slotsLost, counters.fullHosts, counters.latePolls,
+                counters.unreadableChanges,
+            ]
             if troubles.contains(where: { $0 > 0 }) {
                 find("process \(process.member) has \(counters), though nothing went wrong")
             }
@@ -195,7 +222,9 @@ extension Simulation {
     /// Whether a call may fail although its process lives: when its connections stood still with it, or its session was
     /// its own and ended.
     func mayFail(inFleet step: Step, _ error: FMRest.APIError) -> Bool {
-        calls[step.id]?.process?.hasStalled == true && (error.outcomeIsUnknown || error.isRetryable)
+        guard let process = calls[step.id]?.process else { return false }
+        return process.hasStalled && (error.outcomeIsUnknown || error.isRetryable)
+            || process.isLeaving && error.code == .shutdown
     }
 }
 

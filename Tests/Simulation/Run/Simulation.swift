@@ -106,7 +106,7 @@ final class Simulation: @unchecked Sendable {
     func begin(_ step: Step) {
         guard calls[step.id] == nil else { return }
         if program.fleet != nil {
-            guard process(of: step)?.isDead == false else { return }
+            guard let process = process(of: step), !process.isDead, !process.isLeaving else { return }
         } else {
             guard databases.indices.contains(step.host) else { return }
         }
@@ -154,6 +154,7 @@ final class Simulation: @unchecked Sendable {
         letCallsEnd()
         letJobsEnd()
         letWatchersSee()
+        letFeedsSee()
         checkRegistries()
         checkFleetAtRest()
         end()
@@ -283,7 +284,7 @@ final class Simulation: @unchecked Sendable {
     /// Begins a step on the thread of its process.
     private func start(_ step: Step) {
         guard let process = process(of: step) else { return begin(step) }
-        guard !process.isDead else { return }
+        guard !process.isDead, !process.isLeaving else { return }
         running += 1
         process.beginning += 1
         machine.post(on: process.thread) { [self] in

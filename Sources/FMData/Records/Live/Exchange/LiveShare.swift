@@ -5,12 +5,13 @@ final class LiveShare: Sendable {
     let tenure: Tenure
     private let exchange: Exchange
     private let request: Exchange.Request
-    private let work = OrderedWork()
+    private let work: OrderedWork
 
-    init(_ exchange: Exchange, in tenure: Tenure, _ request: Exchange.Request) {
+    init(_ exchange: Exchange, in tenure: Tenure, _ request: Exchange.Request, _ time: SessionTime) {
         self.exchange = exchange
         self.tenure = tenure
         self.request = request
+        work = OrderedWork(startTask: time.startTask)
     }
 
     deinit {
@@ -66,7 +67,7 @@ struct LiveSharing: Sendable {
         let login = tenure.attachments.value { SharedLogin(digest: database.sharedLogin(in: tenure)) }
         guard let login = login.digest else { return nil }
         let request = DataAPI.LiveExchange.Request(login: login, query: query, member: .init(), tell: tell)
-        return LiveShare(exchange, in: tenure, request)
+        return LiveShare(exchange, in: tenure, request, database.server.time)
     }
 }
 
