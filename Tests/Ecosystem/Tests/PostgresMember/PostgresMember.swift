@@ -30,7 +30,8 @@ import PostgresSupport
             let succeeded = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<(Int(line) ?? 0) {
                     group.addTask {
-                        (try? await countries.getRecords().returnAs(FieldData.self).firstValue()) != nil
+                        (try? await countries.getRecords(recordQuery: RecordQuery(limit: 1)).returnAs(FieldData.self)
+                            .firstValue()) != nil
                     }
                 }
                 var succeeded = 0

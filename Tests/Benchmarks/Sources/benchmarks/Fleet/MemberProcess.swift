@@ -98,7 +98,7 @@ final class MemberProcess {
             say(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self))
         }
         watching = []
-        _ = try await vessels.database.server.shutdown().firstValue()
+        _ = try await vessels.layout.database.server.shutdown().firstValue()
         await fleet.shutdown()
         return true
     }
