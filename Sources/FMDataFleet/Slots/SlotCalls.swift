@@ -71,7 +71,8 @@ struct SlotCalls: Sendable {
     let me: String
 
     func take(_ lease: String) async throws -> Taken {
-        guard let answer = try await call("take", lease, [Array("\(settings.aloneTime)".utf8)]).elements, answer.count == 5,
+        guard let answer = try await call("take", lease, [Array("\(settings.aloneTime)".utf8)]).elements,
+            answer.count == 5,
             let isGranted = answer[0].integer, let number = answer[1].integer, let waiting = answer[4].integer
         else { throw StoreError.malformed }
         if isGranted == 0 { return .wait(min(max(number, 1), 1000)) }

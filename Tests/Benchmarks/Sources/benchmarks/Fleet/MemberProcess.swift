@@ -5,9 +5,9 @@ import OpenCombine
 
 /// Another process of this program: a member of a fleet, whose host is a ``FleetServer``.
 ///
-/// `benchmarks member HOST STORE SLOTS` prints `ready`, then one line for each that it reads: for `calls N C` it makes N
-/// calls, C of them at a time; for `watch` it watches the vessels, until it has the first value; for `counters` it does
-/// nothing. The line has its counters, and the time of the calls. The end of its input shuts it down.
+/// `benchmarks member HOST STORE SLOTS` prints `ready`, then one line for each that it reads: for `calls N C` it makes
+/// N calls, C of them at a time; for `watch` it watches the vessels, until it has the first value; for `counters` it
+/// does nothing. The line has its counters, and the time of the calls. The end of its input shuts it down.
 final class MemberProcess {
     private let process = Process()
     private let input = Pipe()
