@@ -4,12 +4,12 @@ import Foundation
 /// 10 ms; all is real processes and a real `redis-server`.
 ///
 /// Figures, each of `fleet.`: `commands_per_call.<alone|two>` to the store, without and with another member that wants
-/// the only slot; `hand_over_ms`, `give_back_ms` and `take_over_s`, the time of the first call of a member whose slot is
-/// held by one that is idle, that is shut down, or that was killed, less that of its second call; `logins.<cold|
-/// rolling|lost>` of eight members on four slots that begin, are replaced one by one, and whose store comes back empty;
-/// `live.requests_per_poll` of eight members with the same quiet live query; `commands_per_hour.<holding|idle|leading|
-/// following>` of a member; `failed_without_store` of the calls that a holder makes while the store is away;
-/// `throughput` of eight members on four slots, over that of one member on four.
+/// the only slot; `hand_over_ms`, `give_back_ms` and `take_over_s`, the time of the first call of a member whose slot
+/// is held by one that is idle, that is shut down, or that was killed, less that of its second call;
+/// `logins.<cold|rolling|lost>` of eight members on four slots that begin, are replaced one by one, and whose store
+/// comes back empty; `live.requests_per_poll` of eight members with the same quiet live query, which polls each second;
+/// `commands_per_hour.<holding|idle|leading|following>` of a member; `failed_without_store` of the calls that a holder
+/// makes while the store is away; `throughput` of eight members on four slots, over that of one member on four.
 enum MembersSuite: Suite {
     static let name = "members"
     static let isPartOfAll = false
