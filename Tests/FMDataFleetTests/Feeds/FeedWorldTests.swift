@@ -23,6 +23,18 @@ import Testing
             }
         }
     }
+
+    @Test func whileNothingFailsAMemberThatComesPollsOnceHoweverBusyTheTableIs() {
+        for seed in 0..<UInt64(Effort.of(1000, brief: 100)) {
+            var world = World(seed: seed, isCalm: true)
+            for _ in 0..<200 { world.busyStep() }
+            let counts = world.followersPolls
+            guard counts.allSatisfy({ $0 <= 1 }) else {
+                Issue.record("seed \(seed): \(counts)\n\(world.told.joined(separator: "\n"))")
+                return
+            }
+        }
+    }
 }
 
 private struct Row: Equatable {
@@ -105,6 +117,7 @@ private struct Member {
     let name: Int
     var machine = FeedMachine(settings: .init())
     var state = LiveState<FieldData>()
+    var unsettled = UnsettledChanges()
     var mustPoll = false
     var isReset = false
     /// Whether it has been told that there is something to do.
@@ -121,22 +134,27 @@ private struct World {
     private var random: SeededRandom
     private var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
     private var rows: [Row] = (1...4).map { Row(id: $0) }
-    private var lastID = 4
+    private var lastID: Int
     private var store = Store()
     private var members: [Member]
     private var lastName = 0
     /// Whether everything works.
-    private var isCalm = false
+    private var isCalm: Bool
     private let reader = DataAPI.Server(host: "localhost").reader
     private let strategy = RereadPolling(maximum: .max)
 
     private(set) var told: [String] = []
     private(set) var complaint: String?
 
-    init(seed: UInt64) {
+    /// - Parameter isCalm: whether everything works from the beginning, with one member at first.
+    init(seed: UInt64, isCalm: Bool = false) {
         random = SeededRandom(seed: seed)
+        self.isCalm = isCalm
         members = []
-        for _ in 0..<Int.random(in: 2...4, using: &random) { members.append(makeMember()) }
+        if isCalm { rows = (1...30).map { Row(id: $0) } }
+        lastID = rows.count
+        let count = isCalm ? 1 : Int.random(in: 2...4, using: &random)
+        for _ in 0..<count { members.append(makeMember()) }
     }
 
     private mutating func makeMember() -> Member {
@@ -183,6 +201,26 @@ private struct World {
         }
     }
 
+    /// Everything works, and records come, go and change while members poll. New members come.
+    mutating func busyStep() {
+        now = now + .milliseconds(Int64.random(in: 0...100, using: &random))
+        for index in members.indices { ring(index) }
+        let index = Int.random(in: members.indices, using: &random)
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<4: change(of: [.insertion, .edit].randomElement(using: &random) ?? .edit)
+        // The leader has seen this one: of a record that is deleted before the leader's next poll it never hears.
+        case 4: if rows.count > 20 { tell("delete \(rows.removeFirst().id)") }
+        case 5..<9: ask(index)
+        case 9..<14: goOn(index)
+        case 14..<19: hear(index)
+        // What went before the leader's first poll and after one's own, the leader never hears of either.
+        default: if store.position.polls > 0, members.count < 5 { members.append(makeMember()) }
+        }
+    }
+
+    /// How often each of those polled that do not lead.
+    var followersPolls: [Int] { members.filter { $0.name != store.leader?.lease }.map(\.polls) }
+
     /// Lets everything work, and time pass.
     mutating func settle() {
         isCalm = true
@@ -220,27 +258,31 @@ private struct World {
         if polling.count != 1 { complaint = "\(polling.map(\.0.name)) poll" }
     }
 
-    private mutating func change() {
+    private enum Change: CaseIterable { case insertion, deletion, leaving, move, edit, anotherEdit }
+
+    private mutating func change() { change(of: Change.allCases.randomElement(using: &random) ?? .edit) }
+
+    private mutating func change(of kind: Change) {
         guard let place = rows.indices.randomElement(using: &random) else {
             lastID += 1
             return rows.append(Row(id: lastID))
         }
-        switch Int.random(in: 0..<6, using: &random) {
-        case 0:
+        switch kind {
+        case .insertion:
             lastID += 1
             rows.append(Row(id: lastID))
             tell("insert \(lastID)")
-        case 1:
+        case .deletion:
             tell("delete \(rows[place].id)")
             rows.remove(at: place)
-        case 2:
+        case .leaving:
             // By a related record, so that it has the same modId.
             rows[place].isFound.toggle()
             tell("\(rows[place].isFound ? "return" : "leave") \(rows[place].id)")
-        case 3:
+        case .move:
             rows.swapAt(place, rows.count - 1)
             tell("order \(rows.map(\.id))")
-        default:
+        case .edit, .anotherEdit:
             rows[place].modId += 1
             tell("edit \(rows[place].id) to \(rows[place].modId)")
         }
@@ -292,7 +334,8 @@ private struct World {
             DataAPI.LiveExchange.Changes(bytes: entry.data, mayBeOlder: entry.poll + 1 < comparableFrom ?? .max)
         }
         let reader = reader
-        let adopted = AdoptedChanges(changes, into: members[index].state, strategy) { try reader.attempts(of: $0) }
+        let settled = members[index].unsettled.adopting(.init(changes: changes, digest: conclusion?.digest))
+        let adopted = AdoptedChanges(settled, into: members[index].state, strategy) { try reader.attempts(of: $0) }
         accept(index, adopted.findings, gone: adopted.findings.gone)
         members[index].isReset = members[index].isReset || adopted.isReset
         let isAstray = !adopted.mustPoll && conclusion.map { !members[index].state.meets($0.digest) } ?? false
@@ -339,6 +382,7 @@ private struct World {
         )
         findings.isOfOtherFile = members[index].isReset
         members[index].isReset = false
+        members[index].unsettled.polled()
         accept(index, findings, gone: Dictionary(gone) { $1 })
         let new = members[index].state
         let tap = RecordTap { _ in false }

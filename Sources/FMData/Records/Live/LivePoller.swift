@@ -26,6 +26,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     private var adopted: (findings: DataAPI.LiveExchange.Findings, share: LiveShare)?
     /// Whether its records may be others than those of the exchange, so that it has to poll.
     private var mustPoll = false
+    /// What it has adopted only in part.
+    private var unsettled = UnsettledChanges()
     /// The digest that its records have after the poll under way, if they are those of the exchange.
     private var digestToMeet: String?
     /// Whether its next poll is made as if nothing were known, since another process has found another file.
@@ -336,7 +338,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         _ strategy: any PollStrategy,
         _ terms: PollTerms
     ) {
-        let changes = AdoptedChanges(found.changes, into: state, strategy) { try server.reader.attempts(of: $0) }
+        let adopted = lock.withLock { unsettled.adopting(found) }
+        let changes = AdoptedChanges(adopted, into: state, strategy) { try server.reader.attempts(of: $0) }
         lock.withLock {
             mustPoll = mustPoll || changes.mustPoll
             isOutOfDate = isOutOfDate || changes.isReset
@@ -354,7 +357,10 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         guard sharing != nil else { return }
         let (share, tap, digest) = lock.withLock {
             defer { (self.tap, digestToMeet) = (nil, nil) }
-            if !findings.isAdopted { isOutOfDate = false }
+            if !findings.isAdopted {
+                isOutOfDate = false
+                unsettled.polled()
+            }
             return (self.share, self.tap, digestToMeet)
         }
         guard let share, share.tenure === poll.terms.tenure else { return }

@@ -173,6 +173,38 @@ extension [Int] {
 
 // MARK: - Following
 
+/// The changes since a query's own last poll that cannot be adopted in full yet: of a poll that may be older, records
+/// that came may have gone by then.
+///
+/// Whoever has polled sees that in its next poll, which comes with a digest. From then on all changes since the query's
+/// own poll, one after the other, lead to the records of that digest.
+struct UnsettledChanges {
+    typealias Exchange = DataAPI.LiveExchange
+
+    private var changes: [Exchange.Changes] = []
+    private let maximumBytes: Int
+
+    /// - Parameter maximumBytes: the most that are kept. A query that has more of them adopts some in part, and polls
+    ///   when it sees by the digest that its records are others.
+    init(maximumBytes: Int = 1_048_576) {
+        self.maximumBytes = maximumBytes
+    }
+
+    /// The changes to adopt now.
+    mutating func adopting(_ found: Exchange.Findings) -> [Exchange.Changes] {
+        guard found.digest == nil else {
+            defer { changes = [] }
+            return (changes + found.changes).map { Exchange.Changes(bytes: $0.bytes, mayBeOlder: false) }
+        }
+        if !changes.isEmpty || found.changes.contains(where: \.mayBeOlder) { changes += found.changes }
+        if changes.reduce(0, { $0 + $1.bytes.count }) > maximumBytes { changes = [] }
+        return found.changes
+    }
+
+    /// The query has polled by itself.
+    mutating func polled() { changes = [] }
+}
+
 /// What a query adopts: the changes of others, as findings of a poll of its own.
 struct AdoptedChanges<R: RecordFields> {
     typealias Attempt = RecordAttempt<R, R.Portals>

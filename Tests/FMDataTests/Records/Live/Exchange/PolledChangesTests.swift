@@ -7,6 +7,7 @@ import Testing
 
 /// What travels from the process that has polled to the others, and what these make of it.
 @Suite(.timeLimit(.minutes(15))) struct PolledChangesTests {
+    private typealias Exchange = DataAPI.LiveExchange
     private typealias State = LiveState<FieldData>
     private typealias Record = DataAPI.TypedLayout<FieldData>.Record
 
@@ -206,6 +207,40 @@ import Testing
         let next = next(state, adopted.findings, gone: adopted.findings.gone)
         expectNoDifference(next.records.map(\.version), [.init(recordId: 1, modId: 1), .init(recordId: 2, modId: 0)])
         #expect(!next.meets(polled([Row(id: 3), Row(id: 1, modId: 1)]).digest))
+    }
+
+    @Test func whatCameAndWentInAPollThatMayBeOlderIsAdoptedWithTheNextDigest() {
+        let state = polled([Row(id: 1), Row(id: 2), Row(id: 5)])
+        let old = PolledChanges(records: [Row(id: 3).bytes, Row(id: 4).bytes], gone: [2: .deleted])
+        let new = PolledChanges(records: [Row(id: 1, modId: 1).bytes], gone: [4: .left])
+        let last = PolledChanges(records: [Row(id: 6).bytes])
+        func found(_ changes: PolledChanges, mayBeOlder: Bool = false, digest: String? = nil) -> Exchange.Findings {
+            Exchange.Findings(changes: [.init(bytes: changes.bytes, mayBeOlder: mayBeOlder)], digest: digest)
+        }
+        var unsettled = UnsettledChanges()
+        expectNoDifference(unsettled.adopting(found(old, mayBeOlder: true)).map(\.mayBeOlder), [true])
+        expectNoDifference(unsettled.adopting(found(new)).map(\.bytes), [new.bytes])
+        let all = unsettled.adopting(found(last, digest: "d"))
+        expectNoDifference(all, [old, new, last].map { .init(bytes: $0.bytes, mayBeOlder: false) })
+        let adopted = AdoptedChanges(all, into: adopting([new], into: state), strategy) {
+            try server.reader.attempts(of: $0)
+        }
+        let settled = next(state, adopted.findings, gone: adopted.findings.gone)
+        #expect(settled.meets(polled([Row(id: 1, modId: 1), Row(id: 3), Row(id: 5), Row(id: 6)]).digest))
+        expectNoDifference(unsettled.adopting(found(last, digest: "d")).map(\.bytes), [last.bytes])
+    }
+
+    @Test func changesThatWaitForADigestAreForgottenByAPollAndBeyondABound() {
+        let change = Exchange.Changes(bytes: [1, 2, 3], mayBeOlder: true)
+        var unsettled = UnsettledChanges(maximumBytes: 6)
+        let digest = Exchange.Findings(digest: "d")
+        _ = unsettled.adopting(.init(changes: [change, change]))
+        unsettled.polled()
+        expectNoDifference(unsettled.adopting(digest), [])
+        _ = unsettled.adopting(.init(changes: [change, change]))
+        expectNoDifference(unsettled.adopting(digest).count, 2)
+        _ = unsettled.adopting(.init(changes: [change, change, change]))
+        expectNoDifference(unsettled.adopting(digest), [])
     }
 
     // MARK: Digests
