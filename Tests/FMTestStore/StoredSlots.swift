@@ -145,12 +145,13 @@ struct StoredSlots {
                 .integer(1), .integer(slot), .text(token), .integer(isStray ? 1 : 0), .integer(live.count - 1),
             ])
         }
-        return wait(max(recall(for: me, mine, taken, now, tell), 50), rank, live.count)
+        let pause = mine == slots ? 2000 : 1000
+        return wait(max(min(recall(for: me, mine, taken, now, tell), pause), 50), rank, live.count)
     }
 
-    /// Recalls the slot of whoever holds most, then longest. Returns when the first lease ends, at most 1,000.
+    /// Recalls the slot of whoever holds most, then longest. Returns when the first lease ends.
     private mutating func recall(for me: String, _ mine: Int, _ taken: [Int], _ now: Int, _ tell: Tell) -> Int {
-        var (soon, most, since) = (1000, mine, 0)
+        var (soon, most, since) = (Int.max, mine, 0)
         var victim: Int?
         for slot in taken {
             guard let place = places[slot] else { continue }

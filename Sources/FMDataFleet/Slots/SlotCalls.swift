@@ -75,7 +75,7 @@ struct SlotCalls: Sendable {
             answer.count == 5,
             let isGranted = answer[0].integer, let number = answer[1].integer, let waiting = answer[4].integer
         else { throw StoreError.malformed }
-        if isGranted == 0 { return .wait(min(max(number, 1), 1000)) }
+        if isGranted == 0 { return .wait(min(max(number, 1), 2000)) }
         guard let sealed = answer[2].bytes, let stray = answer[3].integer, (1...settings.slots).contains(number) else {
             throw StoreError.malformed
         }

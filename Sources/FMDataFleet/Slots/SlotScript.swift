@@ -13,6 +13,9 @@ extension StoreScript {
     ///     give slot life           → the same; the life may be empty
     ///     full slot time rest      → the same
     ///
+    /// Whoever waits asks again after a second, in case a message was lost; a member that holds all slots itself, after
+    /// two.
+    ///
     /// Until a login has succeeded, it is alone for so many milliseconds: work with a session of its own tells nobody
     /// that it has succeeded.
     ///
@@ -108,7 +111,7 @@ extension StoreScript {
                 leave(me)
                 return {1, i, h['t' .. i] or '', stray, #live - 1}
               end
-              local soon, victim, most, since = 1000, nil, mine, 0
+              local soon, victim, most, since = mine == K and 2000 or 1000, nil, mine, 0
               for i = 1, K do
                 if taken(i) then
                   local n, g = held(h['o' .. i]), num('g' .. i)
@@ -160,6 +163,6 @@ extension StoreScript {
             end
             return 1
             """#,
-        hash: "745a01e003defd7c518b10f63f910af65f0a6b15"
+        hash: "ab10f37e21022d31998c3075b79244db4ea21b60"
     )
 }

@@ -59,6 +59,19 @@ struct SlotCallsTests {
         }
     }
 
+    @Test func whoeverHoldsAllSlotsAsksForMoreHalfAsOftenAsTheOthers() async throws {
+        try await StoreServer.run { server in
+            let client = StoreClient.make(at: server.address)
+            func calls(_ me: String) -> SlotCalls {
+                SlotCalls(client: client, names: .init(digest: "d"), settings: .ofTests(slots: 1), me: me)
+            }
+            _ = try await calls("a").take("l")
+            expectNoDifference(awaited: try await calls("a").take("m"), .wait(2000))
+            expectNoDifference(awaited: try await calls("b").take("n"), .wait(1000))
+            await client.shutdown()
+        }
+    }
+
     @Test func anAccountNeedsOnlyTheRightsThatAreDocumented() async throws {
         let rights =
             "on >secret ~fm:* &fm:* +hello +ping +info +client|setname +script|load +eval +evalsha +get +set +subscribe "
