@@ -125,8 +125,8 @@ extension DataAPI.LiveExchange {
         /// The changes as the query that polled has reported them (``Report/changes``).
         public var bytes: [UInt8]
         /// Whether the poll may have ended before the last poll of the query that adopts them. Then only newer versions
-        /// of records are adopted at once, since records that came or went may have gone or come again by then; those
-        /// are with the next digest (``Findings/digest``).
+        /// of records are adopted at once, since records that came or went may have gone or come again by then; what
+        /// became of those is adopted with the next digest (``Findings/digest``).
         public var mayBeOlder: Bool
 
         /// Changes; see the properties for their parts.

@@ -338,8 +338,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         _ strategy: any PollStrategy,
         _ terms: PollTerms
     ) {
-        let adopted = lock.withLock { unsettled.adopting(found) }
-        let changes = AdoptedChanges(adopted, into: state, strategy) { try server.reader.attempts(of: $0) }
+        let settled = lock.withLock { unsettled.adopting(found) }
+        let changes = AdoptedChanges(settled, into: state, strategy) { try server.reader.attempts(of: $0) }
         lock.withLock {
             mustPoll = mustPoll || changes.mustPoll
             isOutOfDate = isOutOfDate || changes.isReset

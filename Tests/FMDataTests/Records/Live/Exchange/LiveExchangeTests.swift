@@ -30,6 +30,8 @@ import Testing
         private let feeds = NIOLockedValueBox<[String: Feed]>([:])
         /// Replaces each change on its way, if it is not `nil`.
         let forged = Locked<[UInt8]?>(nil)
+        /// Whether what was found may be older than the last polls of those who adopt it.
+        let isOld = Locked(false)
 
         func exchange(maximumBytes: Int) -> Exchange {
             Exchange(
@@ -62,9 +64,9 @@ import Testing
                 feed.members[request.member] = (feed.changes.count, request)
                 if mustPoll || feed.leader == request.member { return .poll(pace: 1) }
                 let changes = feed.changes[adopted...].map { bytes in
-                    Exchange.Changes(bytes: forged.value ?? bytes, mayBeOlder: false)
+                    Exchange.Changes(bytes: forged.value ?? bytes, mayBeOlder: isOld.value)
                 }
-                return .adopt(.init(changes: changes, digest: feed.digest))
+                return .adopt(.init(changes: changes, digest: isOld.value ? nil : feed.digest))
             }
         }
 
@@ -215,6 +217,29 @@ import Testing
             await two.harbour.refresh(two.first)
             await second.valueCount(atLeast: 2)
             expectNoDifference(second.values[1].records.map(\.fieldData.name), ["Göta", "Embla", "Fram"])
+            first.cancel()
+            second.cancel()
+        }
+    }
+
+    @Test func aRecordOfAPollThatMayBeOlderIsThereWithTheNextDigestAndNobodyPollsForIt() async throws {
+        try await run { two in
+            let first = await two.harbour.watch(two.first)
+            let second = await two.harbour.watch(two.second)
+            let ids = first.values[0].ids
+            let before = two.harbour.requests
+            two.board.isOld.change { $0 = true }
+            let new = try await two.harbour.insert("Draken")
+            await two.harbour.refresh(two.first)
+            // The second one has taken its turn.
+            await until { two.board.feed.members.values.contains { $0.adopted == 1 } }
+            two.board.isOld.change { $0 = false }
+            try await two.harbour.edit(ids[0], ["Name": .text("Göta")])
+            await two.harbour.refresh(two.first)
+            await second.valueCount(atLeast: 2)
+            expectNoDifference(second.values[1].ids, ids + [new])
+            expectNoDifference(second.values[1].records.map(\.fieldData.name), ["Göta", "Embla", "Fram", "Draken"])
+            expectNoDifference(two.harbour.requests, before + 2)
             first.cancel()
             second.cancel()
         }
