@@ -267,12 +267,13 @@ let package = Package(
             path: "Tests/FMTestStore",
             swiftSettings: settings
         ),
+        .target(name: "FMTestStart", path: "Tests/FMTestStart"),
         .target(
             name: "FMTestSupport",
             dependencies: [
-                "FMHTTP", "FMData", "FMSandbox", "FMTesting", "FMTestHost", openCombine, customDump, logging,
-                nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
-                nioSSL, zlib,
+                "FMHTTP", "FMData", "FMSandbox", "FMTesting", "FMTestHost", "FMTestStart",
+                openCombine, customDump, logging, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL, zlib,
             ],
             path: "Tests/FMTestSupport",
             swiftSettings: settings

@@ -79,7 +79,7 @@ package struct SHA256 {
 }
 
 extension UInt32 {
-    fileprivate func rotated(_ count: UInt32) -> UInt32 { self >> count | self << (32 - count) }
+    fileprivate func rotated(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 - count) }
 }
 
 extension [UInt8] {

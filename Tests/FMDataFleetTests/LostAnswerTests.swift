@@ -108,7 +108,7 @@ struct LostAnswerTests {
         try await withProxy { store, proxy in
             let host = try await Sandbox.start([.sample], configuration: .patient)
             let core = core(at: proxy.socket)
-            var config = DataAPI.Config()
+            var config = DataAPI.Config.patient
             config.sessions.budget = core.budget
             let database = DataAPI.Server(host: host.url, config: config).addDatabase(
                 "World",

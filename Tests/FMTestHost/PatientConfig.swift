@@ -11,6 +11,7 @@ extension DataAPI.Config {
         config.timeouts.firstByte = .seconds(24 * 3600)
         config.timeouts.idle = nil
         config.sessions.waitingDeadline = .seconds(3600)
+        config.sessions.fullHostDeadline = .seconds(3600)
         config.sessions.logOutDeadline = .seconds(3600)
         config.sessions.shutdownDeadline = .seconds(3600)
         config.sessions.abandonedLogin = .seconds(3600)

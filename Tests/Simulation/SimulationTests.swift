@@ -3,8 +3,8 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// Simulated worlds that follow from seeds: a few in a brief run, hundreds in CI. `Tests/Simulation/run` runs many more
-/// of them.
+/// Simulated worlds that follow from seeds: a few in a brief run, hundreds in CI, where the code is optimised.
+/// `Tests/Simulation/run` runs many more of them.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
     @Test(arguments: [
         (Work.calls, RegressionSeeds.seeds), (.live, RegressionSeeds.liveSeeds),
@@ -12,7 +12,7 @@ import Testing
         (.copies, RegressionSeeds.copiesSeeds),
     ])
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
-        let seeds = seeds.prefix(Effort.of(.max, brief: 1))
+        let seeds = seeds.prefix(Self.count(.max, brief: 1))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
@@ -20,10 +20,10 @@ import Testing
         // Programs with watching calls simulate hours.
         let count =
             switch work {
-            case .calls, .records, .journals, .fleets: Effort.of(300, brief: 2)
-            case .live: Effort.of(100, brief: 1)
-            case .copies, .restores: Effort.of(50, brief: 1)
-            case .accounts: Effort.of(25, brief: 1)
+            case .calls, .records, .journals, .fleets: Self.count(300, brief: 2)
+            case .live: Self.count(100, brief: 1)
+            case .copies, .restores: Self.count(50, brief: 1)
+            case .accounts: Self.count(25, brief: 1)
             }
         let seeds = 1...UInt64(count)
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
@@ -37,6 +37,15 @@ import Testing
         }
         expectNoDifference(first.trace, second.trace)
         #expect(first.trace.count > 100)
+    }
+
+    /// Without optimisation a world takes ten times as long, and finds nothing else.
+    private static func count(_ thorough: Int, brief: Int) -> Int {
+        #if DEBUG
+        brief
+        #else
+        Effort.of(thorough, brief: brief)
+        #endif
     }
 
     /// On a thread of its own: a world blocks its thread for long, and the other tests need theirs.

@@ -86,7 +86,7 @@ struct FleetFeedTests {
             var configuration = Sandbox.Configuration.patient
             configuration.maximumSessions = 30
             let host = try await Sandbox.start([.sample], configuration: configuration)
-            let database = DataAPI.Server(host: host.url).addDatabase(
+            let database = DataAPI.Server(host: host.url, config: .patient).addDatabase(
                 "World",
                 credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
             )

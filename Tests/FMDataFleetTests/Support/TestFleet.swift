@@ -39,14 +39,11 @@ struct TestFleet {
             logger: nil,
             times: times
         )
-        var config = DataAPI.Config()
+        var config = DataAPI.Config.patient
         config.sessions.budget = core.budget
         config.liveExchange = core.liveExchange
         config.pollGate = core.pollGate
         config.pollRateLimit = .init(perMinute: 1_000_000_000, burst: 1_000_000_000)
-        // Where many tests run at once, a call takes its time.
-        config.sessions.waitingDeadline = .seconds(600)
-        config.sessions.fullHostDeadline = .seconds(600)
         database = DataAPI.Server(host: host.url, config: config)
             .addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: password))
     }

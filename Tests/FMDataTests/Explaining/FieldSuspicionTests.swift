@@ -119,24 +119,11 @@ import Testing
             "Name": "a", "Email": "b", "City": "c", "Notes": "d", "Balance": "1", "Birthday": "01/02/2003",
             "WakeUp": "07:00:00", "Status": "new",
         ]
-        try await World.run { world in
-            // The metadata of a layout are kept for a minute, which a busy machine may exceed. With a manual clock they
-            // stay.
-            let database = DataAPI.Server(
-                host: world.sandbox.url,
-                config: .patient,
-                runtime: Runtime(),
-                wallClock: { Date() },
-                time: TestClock().sessionTime
-            )
-            .addDatabase(
-                "World",
-                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
-            )
-            let contacts = database.addLayout("Contacts")
+        // The metadata of a layout are kept for a minute.
+        try await World.run(clock: TestClock()) { world in
             func refused(by code: FileMakerError, _ fields: [String: String]) async -> FMRest.APIError? {
                 world.sandbox.inject(.error(code), on: .createRecord)
-                return await contacts.createRecord(record: EditRecord(createRecord: fields))
+                return await world.contacts.createRecord(record: EditRecord(createRecord: fields))
                     .awaitSingleResult().failure
             }
             for code in [503, 504, 505, 507, 510, 513] {
@@ -155,7 +142,6 @@ import Testing
             let list = await refused(by: 506, sent)
             expectNoDifference(list?.fields, ["Status"])
             expectNoDifference(world.sandbox.counters.requests[.layoutMetadata], 1)
-            _ = await database.logOut().awaitSingleResult()
         }
     }
 
@@ -183,7 +169,7 @@ import Testing
     }
 
     @Test func aRunOfFailuresAsksForMetadataOnce() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             let rows = Publishers.Sequence<[Int], Never>(sequence: Array(0..<40))
                 .flatMap { _ in
                     world.contacts.editRecord(["Nmae": "b"], recordId: 1).map { _ in [String]() }

@@ -48,28 +48,10 @@ import Testing
         client configure: (inout DataAPI.Config) -> Void = { _ in },
         _ body: (Still) async throws -> Void
     ) async throws {
-        try await World.run { world in
-            var config = DataAPI.Config.patient
-            configure(&config)
-            let time = TestClock()
-            let database = Self.server(world.sandbox.url, config, time)
-                .addDatabase(
-                    "World",
-                    credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
-                )
-            try await body(Still(sandbox: world.sandbox, time: time, database: database))
-            _ = await database.logOut().awaitSingleResult()
+        let time = TestClock()
+        try await World.run(client: configure, clock: time) { world in
+            try await body(Still(sandbox: world.sandbox, time: time, database: world.database))
         }
-    }
-
-    private static func server(_ host: String, _ config: DataAPI.Config, _ time: TestClock) -> DataAPI.Server {
-        DataAPI.Server(
-            host: host,
-            config: config,
-            runtime: Runtime(),
-            wallClock: { Date() },
-            time: time.sessionTime
-        )
     }
 
     private func edit(_ layout: DataAPI.Layout) -> AnyPublisher<DataAPI.EditRecordResponse, FMRest.APIError> {
@@ -254,7 +236,7 @@ import Testing
             default: .record("Name", "Ada")
             }
         }) { host in
-            let database = Self.server("http://127.0.0.1:\(host.server.port)", .patient, time)
+            let database = DataAPI.Server(host: "http://127.0.0.1:\(host.server.port)", config: .patient, clock: time)
                 .addDatabase("Harbor", credentials: Credentials(user: "api", password: "secret"))
             let call = Call<DataAPI.RecordResponse<FieldData, DataAPI.EmptyPortal>>()
             database.retrying(Self.policy).addLayout("People").getRecords().returnAs(FieldData.self).subscribe(call)

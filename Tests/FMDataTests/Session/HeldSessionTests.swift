@@ -36,22 +36,9 @@ import Testing
     }
 
     private func run(_ body: (Still) async throws -> Void) async throws {
-        let clock = ManualClock()
-        try await World.run(sandbox: { $0.clock = clock }) { world in
-            let time = TestClock()
-            let database = DataAPI.Server(
-                host: world.sandbox.url,
-                config: .patient,
-                runtime: Runtime(),
-                wallClock: { Date() },
-                time: time.sessionTime
-            )
-            .addDatabase(
-                "World",
-                credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
-            )
-            try await body(Still(sandbox: world.sandbox, clock: clock, time: time, database: database))
-            _ = await database.logOut().awaitSingleResult()
+        let (clock, time) = (ManualClock(), TestClock())
+        try await World.run(sandbox: { $0.clock = clock }, clock: time) { world in
+            try await body(Still(sandbox: world.sandbox, clock: clock, time: time, database: world.database))
         }
     }
 

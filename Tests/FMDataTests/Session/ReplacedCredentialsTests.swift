@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func whatIsKnownOfLayoutsIsAskedForAnew() async throws {
-        try await Shop.inStillTime { database, sandbox in
+        try await Shop.run(clock: TestClock()) { database, sandbox in
             func fail() async {
                 let error = await database.addLayout("Orders").createRecord(record: .init(createRecord: ["Nmae": "x"]))
                     .awaitSingleResult().failure

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func listsAndWhatIsKnownOfLayoutsAreEachAccountsOwn() async throws {
-        try await Shop.inStillTime { ada, sandbox in
+        try await Shop.run(clock: TestClock()) { ada, sandbox in
             let eve = ada.signedIn(as: Shop.eve)
             for database in [ada, eve] { _ = try await database.getLayoutNames().firstValue() }
             expectNoDifference(

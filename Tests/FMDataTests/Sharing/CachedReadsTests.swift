@@ -41,15 +41,8 @@ import Testing
     }
 
     /// The database as another program's client of the same host.
-    private func stranger(_ world: World, _ time: SessionTime? = nil) -> DataAPI.Database {
-        DataAPI.Server(
-            host: world.sandbox.url,
-            config: .patient,
-            runtime: Runtime(),
-            wallClock: { Date() },
-            time: time ?? TestClock().sessionTime
-        )
-        .addDatabase(
+    private func stranger(_ world: World) -> DataAPI.Database {
+        DataAPI.Server(host: world.sandbox.url, config: .patient).addDatabase(
             "World",
             credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
         )
@@ -57,9 +50,8 @@ import Testing
 
     @Test func anAnswerServesForItsTime() async throws {
         let time = TestClock()
-        try await World.run { world in
-            let database = stranger(world, time.sessionTime)
-            let ada = Self.ada(database, for: .seconds(60))
+        try await World.run(clock: time) { world in
+            let ada = Self.ada(world.database, for: .seconds(60))
             for _ in 0..<3 {
                 let record = try await ada.firstRecord().firstValue()
                 expectNoDifference(record?.city, "London")
@@ -71,12 +63,11 @@ import Testing
             time.advance(by: .seconds(1))
             _ = try await ada.firstRecord().firstValue()
             expectNoDifference(finds(world), 2)
-            _ = await database.logOut().awaitSingleResult()
         }
     }
 
     @Test func withoutBeingAskedForNothingIsKept() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             let people = world.database.layout(Person.self)
             for _ in 0..<2 { _ = try await people.find { $0(.name) == "Ada Lovelace" }.firstRecord().firstValue() }
             // A read that has not asked for cached answers gets none either.
@@ -87,7 +78,7 @@ import Testing
     }
 
     @Test func ownWritesAreSeen() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             try await expectCity("London", world)
             _ = try await world.database.layout(Person.self).edit(1, setting: [.city: "Oslo"]).firstValue()
             try await expectCity("Oslo", world)
@@ -95,7 +86,7 @@ import Testing
     }
 
     @Test func aWriteThatFailedMayHaveWritten() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             _ = try await city(world)
             _ = await world.database.layout(Person.self).edit(1, setting: [.city: "Oslo"], modId: 99)
                 .awaitSingleResult()
@@ -105,7 +96,7 @@ import Testing
     }
 
     @Test func whatALiveQuerySeesIsSeen() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             let people = world.database.layout(Person.self)
             // The query polls only on request.
             let query = people.live(DataAPI.LiveOptions(every: .seconds(3_600) ... .seconds(3_600)))
@@ -126,7 +117,7 @@ import Testing
     }
 
     @Test func aHintIsBelieved() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             _ = try await city(world)
             world.database.changed(
                 DataAPI.ChangeHint(
@@ -143,7 +134,7 @@ import Testing
     }
 
     @Test func failuresAreNotKept() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             world.sandbox.inject(.error(FileMakerError(500)), on: .find)
             let failed = await Self.ada(world.database).firstRecord().awaitSingleResult()
             #expect(failed.failure != nil)
@@ -152,7 +143,7 @@ import Testing
     }
 
     @Test func anAnswerFromBeforeAWriteIsNotKept() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             world.sandbox.inject(.holdAnswer, on: .find)
             let early = TrackingSubscriber<DataAPI.TypedLayout<Person>.Record?, FMRest.APIError>()
             Self.ada(world.database).firstRecord(isolation: nil).subscribe(early)
@@ -167,7 +158,7 @@ import Testing
 
     /// FileMaker reports a find without match as an error, so a false empty answer is returned only once.
     @Test func aFindWithoutMatchIsNotKept() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             world.sandbox.inject(.error(FileMakerError(401)), on: .find)
             let nobody = try await Self.ada(world.database).firstRecord().firstValue()
             expectNoDifference(nobody?.city, nil)
@@ -177,7 +168,7 @@ import Testing
 
     /// Writes are based on what the host has, not on an answer from before another client's change.
     @Test func whatASaveRestsOnIsReadAnew() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             let people = world.database.layout(Person.self).cached(for: .seconds(3_600))
             let other = stranger(world)
             // A draft of a record that was read before.
@@ -196,7 +187,7 @@ import Testing
     }
 
     @Test func whatABatchRestsOnIsReadAnew() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             let found = Self.ada(world.database)
             let other = stranger(world)
             let rows = try await found.deleteAll(.exactly(1), dryRun: true).outcome().get()
@@ -210,7 +201,7 @@ import Testing
 
     /// A list of names takes one call, and is cached like a record.
     @Test func listsOfNamesAreKept() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             let database = world.database.cached(for: .seconds(3_600))
             for _ in 0..<3 { _ = try await database.layoutNames().firstValue() }
             expectNoDifference(world.sandbox.counters.requests[.layouts], 1)
@@ -218,7 +209,7 @@ import Testing
     }
 
     @Test func scriptsRunEachTime() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             for _ in 0..<2 {
                 _ = try await Self.ada(world.database).scripts(ScriptQuery(script: "Echo")).firstRecord().firstValue()
             }
@@ -227,7 +218,7 @@ import Testing
     }
 
     @Test func anotherAccountAsksAnew() async throws {
-        try await World.run { world in
+        try await World.run(clock: TestClock()) { world in
             _ = try await city(world)
             world.database.replaceCredentials(Credentials(user: "nobody", password: "knows"))
             let refused = await Self.ada(world.database).firstRecord().awaitSingleResult()

@@ -20,14 +20,8 @@ import Testing
     )
         -> DataAPI.Database
     {
-        DataAPI.Server(
-            host: world.sandbox.url,
-            config: .patient,
-            runtime: Runtime(),
-            wallClock: { Date() },
-            time: time.sessionTime
-        )
-        .addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: password))
+        DataAPI.Server(host: world.sandbox.url, config: .patient, clock: time)
+            .addDatabase("World", credentials: Credentials(user: Solution.Sample.user, password: password))
     }
 
     // MARK: Ping

@@ -1,5 +1,6 @@
 public import FMData
 public import FMSandbox
+public import FMTesting
 public import Testing
 
 /// Runs tests against an embedded server with a solution of the test's own.
@@ -10,6 +11,8 @@ public enum Hosted {
     ///   - credentials: the default is the account of a solution without accounts of its own.
     ///   - sandbox: changes the server's configuration.
     ///   - client: changes the client's configuration.
+    ///   - clock: the client's. One that stands still is for tests that count what the client keeps or repeats for some
+    ///     time: on a busy machine any time may pass between two of their lines.
     ///   - sessions: how many may be open when the test ends; by default as many as the client may have.
     public static func run(
         _ solution: Solution,
@@ -17,6 +20,7 @@ public enum Hosted {
         credentials: Credentials? = Credentials(user: "admin", password: ""),
         sandbox configureSandbox: (inout Sandbox.Configuration) -> Void = { _ in },
         client configureClient: (inout DataAPI.Config) -> Void = { _ in },
+        clock: TestClock? = nil,
         sessions: Int? = nil,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
@@ -29,8 +33,10 @@ public enum Hosted {
         var config = DataAPI.Config.patient
         config.tls.roots = .only(file: Sandbox.certificateAuthorityFile)
         configureClient(&config)
-        let database = DataAPI.Server(host: sandbox.url, config: config)
-            .addDatabase(solution.name, credentials: credentials)
+        let server =
+            clock.map { DataAPI.Server(host: sandbox.url, config: config, clock: $0) }
+            ?? DataAPI.Server(host: sandbox.url, config: config)
+        let database = server.addDatabase(solution.name, credentials: credentials)
 
         let result: Result<Void, any Error>
         do {

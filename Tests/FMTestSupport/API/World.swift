@@ -36,6 +36,7 @@ public struct World: Sendable {
         credentials: Credentials? = Credentials(user: Solution.Sample.user, password: Solution.Sample.password),
         sandbox configureSandbox: (inout Sandbox.Configuration) -> Void = { _ in },
         client configureClient: (inout DataAPI.Config) -> Void = { _ in },
+        clock: TestClock? = nil,
         sessions: Int? = nil,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: (World) async throws -> Void
@@ -46,6 +47,7 @@ public struct World: Sendable {
             credentials: credentials,
             sandbox: configureSandbox,
             client: configureClient,
+            clock: clock,
             sessions: sessions,
             sourceLocation: sourceLocation
         ) { database, sandbox in

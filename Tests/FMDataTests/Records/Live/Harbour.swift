@@ -47,13 +47,7 @@ struct Harbour: Sendable {
             var config = DataAPI.Config.patient
             configure(&config)
             let time = TestClock()
-            let server = DataAPI.Server(
-                host: sandbox.url,
-                config: config,
-                runtime: Runtime(),
-                wallClock: { Date() },
-                time: time.sessionTime
-            )
+            let server = DataAPI.Server(host: sandbox.url, config: config, clock: time)
             let database = server.addDatabase("Harbour", credentials: Credentials(user: "admin", password: ""))
             let harbour = Harbour(
                 sandbox: sandbox,

@@ -718,10 +718,11 @@ import Testing
         }
     }
 
-    /// A request that is never answered costs half a minute, and the status says so from the beginning.
+    /// A request that is never answered is waited for three times as long as its first byte, and the status says so
+    /// from the beginning. The network's limit for the first byte is by the machine's clock, so it is a long one here.
     @Test func anAnswerThatNeverComesIsWaitedForAsLongAsTheStatusSays() async throws {
         try await Harbour.run {
-            $0.timeouts.firstByte = .seconds(120)
+            $0.timeouts.firstByte = .seconds(3600)
         } _: { harbour in
             let query = harbour.inOslo.live()
             let values = await harbour.watch(query)
@@ -734,8 +735,8 @@ import Testing
             expectNoDifference(status.kind, .polling)
             expectNoDifference(status.awaited, .answer)
             expectNoDifference(status.since, harbour.time.date(of: began))
-            expectNoDifference(status.until, harbour.time.date(of: began + .seconds(30)))
-            harbour.time.advance(by: .seconds(29))
+            expectNoDifference(status.until, harbour.time.date(of: began + .seconds(900)))
+            harbour.time.advance(by: .seconds(899))
             expectNoDifference(query.isAtRest, false)
             harbour.time.advance(by: .seconds(1))
             expectNoDifference(query.statusNow.kind, .failing)

@@ -60,13 +60,7 @@ import Testing
         var config = DataAPI.Config()
         config.pollRateLimit = .init(perMinute: 30, burst: 2)
         let time = TestClock()
-        let server = DataAPI.Server(
-            host: "localhost",
-            config: config,
-            runtime: Runtime(),
-            wallClock: { Date() },
-            time: time.sessionTime
-        )
+        let server = DataAPI.Server(host: "localhost", config: config, clock: time)
         let turns = Locked<[Int]>([])
         for number in 1...4 { _ = server.pollRateLimiter.ask { turns.change { $0.append(number) } } }
         expectNoDifference(turns.value, [1, 2])

@@ -59,15 +59,18 @@ import Testing
     }
 
     @Test func cancellingWhileItWaitsForTheRecordEndsIt() async throws {
-        try await World.run { world in
+        let clock = TestClock()
+        try await World.run(clock: clock) { world in
             let people = world.database.layout(PlainContact.self)
             let draft = try await changed(people)
             world.sandbox.inject(.error(.init(301)), on: .editRecord, count: nil)
             let save = Saved()
             people.save(draft).subscribe(save)
-            await until { (world.sandbox.counters.requests[.editRecord] ?? 0) > 0 }
+            await until { (world.sandbox.counters.requests[.editRecord] ?? 0) > 0 && !clock.timers.isEmpty }
             save.cancel()
+            clock.advance(by: .seconds(60))
             await settled { world.database.sessionStatus.leased }
+            expectNoDifference(world.sandbox.counters.requests[.editRecord], 1)
             expectNoDifference(save.values.count, 0)
             #expect(save.completionIfAny == nil)
             expectNoDifference(world.database.sessionStatus.leased, 0)

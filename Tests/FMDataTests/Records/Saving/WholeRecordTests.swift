@@ -152,8 +152,12 @@ import Testing
     }
 
     private func run(_ body: (World) async throws -> Void) async throws {
-        // One session, so that its globals apply to all calls.
-        try await Hosted.run(Self.desk, client: { $0.sessions.maximumSessions = 1 }) { database, sandbox in
+        // One session, so that its globals apply to all calls. The description of a layout is kept for a minute.
+        try await Hosted.run(
+            Self.desk,
+            client: { $0.sessions.maximumSessions = 1 },
+            clock: TestClock()
+        ) { database, sandbox in
             try await body(World(database: database, sandbox: sandbox))
         }
     }

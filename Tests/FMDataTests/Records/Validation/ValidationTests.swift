@@ -72,7 +72,8 @@ import Testing
     }()
 
     private func run(_ body: (DataAPI.TypedLayout<Person>, Sandbox) async throws -> Void) async throws {
-        try await Hosted.run(Self.people) { database, sandbox in
+        // The description of a layout is kept for a minute.
+        try await Hosted.run(Self.people, clock: TestClock()) { database, sandbox in
             try await body(database.layout(Person.self), sandbox)
         }
     }

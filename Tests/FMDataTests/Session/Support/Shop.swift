@@ -85,26 +85,10 @@ enum Shop {
     static func run(
         client: (inout DataAPI.Config) -> Void = { _ in },
         sandbox: (inout Sandbox.Configuration) -> Void = { _ in },
+        clock: TestClock? = nil,
         _ body: (DataAPI.Database, Sandbox) async throws -> Void
     ) async throws {
-        try await Hosted.run(solution, credentials: ada, sandbox: sandbox, client: client, body)
-    }
-
-    /// Runs a test with a client whose clock stands still: layout metadata are kept for a minute, which a busy machine
-    /// may exceed.
-    static func inStillTime(_ body: (DataAPI.Database, Sandbox) async throws -> Void) async throws {
-        try await run { _, sandbox in
-            let database = DataAPI.Server(
-                host: sandbox.url,
-                config: .patient,
-                runtime: Runtime(),
-                wallClock: { Date() },
-                time: TestClock().sessionTime
-            )
-            .addDatabase(solution.name, credentials: ada)
-            try await body(database, sandbox)
-            _ = await database.logOut().awaitSingleResult()
-        }
+        try await Hosted.run(solution, credentials: ada, sandbox: sandbox, client: client, clock: clock, body)
     }
 
     /// The numbers of Ada's orders, and those of Eve's.

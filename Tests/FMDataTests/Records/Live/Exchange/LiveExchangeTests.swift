@@ -104,13 +104,7 @@ import Testing
         try await Harbour.run(client: configure) { harbour in
             var config = DataAPI.Config.patient
             configure(&config)
-            let server = DataAPI.Server(
-                host: harbour.sandbox.url,
-                config: config,
-                runtime: .init(),
-                wallClock: { Date() },
-                time: harbour.time.sessionTime
-            )
+            let server = DataAPI.Server(host: harbour.sandbox.url, config: config, clock: harbour.time)
             let other = server.addDatabase("Harbour", credentials: Credentials(user: "admin", password: ""))
             try await body(Two(harbour: harbour, board: board, other: other))
             _ = await other.logOut().awaitSingleResult()
