@@ -36,7 +36,7 @@ let postgres: [Target] = [
     // One process of several that share sessions, which the tests start and kill.
     .executableTarget(
         name: "postgres-member",
-        dependencies: ["PostgresSample", "PostgresSupport", .product(name: "FMData", package: "FMData")],
+        dependencies: ["PostgresSample", "PostgresSupport", "Programs", .product(name: "FMData", package: "FMData")],
         path: "Tests/PostgresMember",
         swiftSettings: strict
     ),
@@ -151,7 +151,7 @@ let package = Package(
             name: "fleet-member",
             dependencies: [
                 .product(name: "FMData", package: "FMData"),
-                .product(name: "FMDataFleet", package: "FMData"),
+                .product(name: "FMDataFleet", package: "FMData"), "Programs",
             ],
             path: "Tests/FleetMember",
             swiftSettings: strict

@@ -94,7 +94,7 @@ import Testing
     @Test func deepNestingIsRefusedAndDoesNotCrash() {
         for piece in ["(", "-", "not ", "If ( ", "Let ( a = ", "JSONSetElement ( 1 ; [ "] {
             #expect(throws: FormulaParser.Failure.self) {
-                try FormulaParser.parse(String(repeating: piece, count: 50_000))
+                try FormulaParser.parse(String(repeating: piece, count: 5_000))
             }
         }
     }

@@ -1,6 +1,7 @@
 import FMData
 import FMDataFleet
 import Foundation
+import Programs
 
 /// One process of a fleet. Arguments: the URL of the host, that of the store, the key in hexadecimal digits, the number
 /// of slots, the password. It reads lines: a number asks for so many calls at once, and is answered by `done` and the
@@ -29,7 +30,7 @@ import Foundation
         let countries = server.addDatabase("World", credentials: Credentials(user: "admin", password: arguments[5]))
             .addLayout("Countries")
         say("ready")
-        for await line in lines() {
+        for await line in StandardInput.lines() {
             if line == "publish" {
                 let contacts = countries.database.layout(Contact.self)
                 Task {
@@ -89,15 +90,5 @@ import Foundation
 
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
-
-    /// The lines of the standard input, read on a thread of its own.
-    private static func lines() -> AsyncStream<String> {
-        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-        Thread.detachNewThread {
-            while let line = readLine() { continuation.yield(line) }
-            continuation.finish()
-        }
-        return lines
     }
 }

@@ -1,6 +1,7 @@
 import FMData
 import Foundation
 import PostgresSupport
+import Programs
 
 @testable import PostgresSample
 
@@ -26,7 +27,7 @@ import PostgresSupport
         let countries = server.addDatabase("World", credentials: Credentials(user: "admin", password: "secret"))
             .addLayout("Countries")
         say("ready")
-        for await line in lines() {
+        for await line in StandardInput.lines() {
             let succeeded = await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<(Int(line) ?? 0) {
                     group.addTask {
@@ -45,15 +46,5 @@ import PostgresSupport
 
     private static func say(_ text: String) {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
-
-    /// The lines of the standard input, read on a thread of its own.
-    private static func lines() -> AsyncStream<String> {
-        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-        Thread.detachNewThread {
-            while let line = readLine() { continuation.yield(line) }
-            continuation.finish()
-        }
-        return lines
     }
 }

@@ -6,11 +6,7 @@ import Testing
 @testable import PostgresSample
 
 /// Databases that share sessions through Postgres, each as in a process of its own.
-@Suite(
-    .enabled(if: PostgresServer.programs != nil, "no PostgreSQL server is installed"),
-    .timeLimit(.minutes(10)),
-    .serialized
-)
+@Suite(.needsPostgres, .timeLimit(.minutes(10)), .serialized)
 struct PostgresBudgetTests {
     private func members(_ count: Int, _ store: PostgresServer, _ host: Sandbox, slots: Int) -> [TestMember] {
         (0..<count).map { _ in TestMember(store, host, slots: slots) }

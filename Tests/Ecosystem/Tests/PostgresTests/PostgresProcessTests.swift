@@ -6,11 +6,7 @@ import Testing
 
 /// Real processes that share sessions through Postgres, some of which are killed. No test waits until a lease ends: it
 /// says when.
-@Suite(
-    .enabled(if: PostgresServer.programs != nil, "no PostgreSQL server is installed"),
-    .timeLimit(.minutes(10)),
-    .serialized
-)
+@Suite(.needsPostgres, .timeLimit(.minutes(10)), .serialized)
 struct PostgresProcessTests {
     /// The program `postgres-member`, which is built beside the tests.
     private static let member: String = {

@@ -5,11 +5,7 @@ import Testing
 @testable import PostgresSample
 
 /// The rules of slots, one by one.
-@Suite(
-    .enabled(if: PostgresServer.programs != nil, "no PostgreSQL server is installed"),
-    .timeLimit(.minutes(10)),
-    .serialized
-)
+@Suite(.needsPostgres, .timeLimit(.minutes(10)), .serialized)
 struct PostgresSlotTests {
     private func slot(_ budget: PostgresBudget, _ taker: Taker = Taker()) async throws -> DataAPI.SessionBudget.Slot {
         try await budget.budget.take(taker.request)

@@ -3,8 +3,16 @@ import FMSandbox
 import Foundation
 import PostgresSupport
 import Synchronization
+import Testing
 
 @testable import PostgresSample
+
+extension Trait where Self == ConditionTrait {
+    /// Skips tests of a server where none is installed.
+    static var needsPostgres: Self {
+        .enabled(if: PostgresServer.programs != nil, "no PostgreSQL server is installed")
+    }
+}
 
 /// Calls the body with a server of Postgres that has the tables.
 func withStore(_ body: (PostgresServer) async throws -> Void) async throws {

@@ -52,9 +52,10 @@ enum HooksSuite: Suite {
         let samples = try await measure(
             contestants.map { Competitor($0, .record) },
             sample: 500,
-            // The differences are small, compared to the calls and to what the rest of the machine does meanwhile.
-            rounds: 3 * options.rounds,
-            secondsPerTurn: 0.5,
+            // The differences are small, compared to the calls and to what the rest of the machine does meanwhile. In
+            // short turns it does the same to all of them.
+            rounds: 60 * options.rounds,
+            secondsPerTurn: 0.025,
             figure: { $0.processorMicroseconds }
         )
         // The processor time of both servers of a row in each round.

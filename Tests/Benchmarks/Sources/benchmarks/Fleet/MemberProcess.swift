@@ -9,9 +9,7 @@ import OpenCombine
 /// N calls, C of them at a time; for `watch` it watches the vessels, until it has the first value; for `counters` it
 /// does nothing. The line has its counters, and the time of the calls. The end of its input shuts it down.
 final class MemberProcess {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let process: OtherProcess
 
     /// What a member did so far, and how long its last calls took.
     struct Answer: Codable {
@@ -21,41 +19,23 @@ final class MemberProcess {
     }
 
     init(host: String, store: String, slots: Int) throws {
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = ["member", host, store, "\(slots)"]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        _ = line()
+        process = try OtherProcess(["member", host, store, "\(slots)"])
+        _ = process.line()
     }
 
-    func tell(_ command: String) { input.fileHandleForWriting.write(Data("\(command)\n".utf8)) }
+    func tell(_ command: String) { process.tell(command) }
 
-    func answer() throws -> Answer { try JSONDecoder().decode(Answer.self, from: Data(line().utf8)) }
+    func answer() throws -> Answer { try process.answer() }
 
     func ask(_ command: String) throws -> Answer {
         tell(command)
         return try answer()
     }
 
-    func killNow() {
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-    }
+    func killNow() { process.killNow() }
 
     /// Shuts it down, and returns when it has ended.
-    func finish() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-    }
-
-    private func line() -> String {
-        var line = Data()
-        while let byte = try? output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
-            line.append(byte)
-        }
-        return String(decoding: line, as: UTF8.self)
-    }
+    func finish() { process.finish() }
 
     // MARK: The other process
 
@@ -74,7 +54,7 @@ final class MemberProcess {
         config.pollGate = fleet.pollGate
         let vessels = FleetServer.vessels(at: arguments[1], config)
         var watching: [AnyCancellable] = []
-        say("ready")
+        OtherProcess.say("ready")
         while let line = readLine() {
             let words = line.split(separator: " ")
             let numbers = words.dropFirst().compactMap { Int($0) }
@@ -95,7 +75,7 @@ final class MemberProcess {
                 break
             }
             answer.commands = fleet.counters.commands
-            say(String(decoding: try JSONEncoder().encode(answer), as: UTF8.self))
+            try OtherProcess.say(answer)
         }
         watching = []
         _ = try await vessels.layout.database.server.shutdown().firstValue()
@@ -118,6 +98,4 @@ final class MemberProcess {
             return await group.reduce(0, +)
         }
     }
-
-    private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }

@@ -2,29 +2,22 @@ import FMData
 import FMSandbox
 import Foundation
 
-/// Another process of this program: a sandbox with records, so that its processor time and memory do not count as the
-/// client's.
+/// Another process of this program: a sandbox with records.
 ///
 /// `benchmarks fleet N L` has N vessels and a response time of L milliseconds. It prints its URL, then its counters for
 /// each line that it reads, and ends with its standard input. After the line `lose` it never answers the next request
 /// for records. `edit N STEP` changes the notes of each record whose id is N, N + STEP …, and `delete N` deletes one,
 /// as people with FileMaker do; the file logs these commits.
 final class FleetServer {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-    private(set) var url = ""
+    private let process: OtherProcess
+    let url: String
 
     /// - Parameters:
     ///   - records: the number of vessels.
     ///   - latency: the response time in milliseconds.
     init(records: Int, latency: Int = 0) throws {
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = ["fleet", "\(records)", "\(latency)"]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        url = line()
+        process = try OtherProcess(["fleet", "\(records)", "\(latency)"])
+        url = process.line()
     }
 
     /// Requests, logins and bytes of answers so far.
@@ -45,14 +38,11 @@ final class FleetServer {
     func delete(_ id: Int) throws { _ = try ask("delete \(id)") }
 
     private func ask(_ question: String) throws -> Counts {
-        input.fileHandleForWriting.write(Data("\(question)\n".utf8))
-        return try JSONDecoder().decode(Counts.self, from: Data(line().utf8))
+        process.tell(question)
+        return try process.answer()
     }
 
-    func stop() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-    }
+    func stop() { process.finish() }
 
     func vessels(sessions: Int = 1) -> DataAPI.TypedLayout<Vessel> { Self.vessels(at: url, sessions: sessions) }
 
@@ -68,14 +58,6 @@ final class FleetServer {
             .layout(Vessel.self)
     }
 
-    private func line() -> String {
-        var line = Data()
-        while let byte = try? output.fileHandleForReading.read(upToCount: 1)?.first, byte != UInt8(ascii: "\n") {
-            line.append(byte)
-        }
-        return String(decoding: line, as: UTF8.self)
-    }
-
     /// Runs the other process. Returns whether these arguments were for it.
     static func serve(_ arguments: some Sequence<String>) async throws -> Bool {
         let arguments = Array(arguments)
@@ -85,7 +67,7 @@ final class FleetServer {
         var configuration = Sandbox.Configuration()
         configuration.latency = latency > 0 ? .milliseconds(latency) : nil
         let sandbox = try await Sandbox.start([fleet(count)], configuration: configuration)
-        say(sandbox.url)
+        OtherProcess.say(sandbox.url)
         while let question = readLine() {
             try carryOut(question, of: count, in: sandbox)
             let counters = sandbox.counters
@@ -94,7 +76,7 @@ final class FleetServer {
                 logins: counters.logins,
                 bytes: bytesWritten()
             )
-            say(String(decoding: try JSONEncoder().encode(counts), as: UTF8.self))
+            try OtherProcess.say(counts)
         }
         await sandbox.stop()
         return true
@@ -119,8 +101,6 @@ final class FleetServer {
         let lines = (try? String(contentsOfFile: "/proc/self/io", encoding: .utf8))?.split(separator: "\n") ?? []
         return lines.first { $0.hasPrefix("wchar: ") }.flatMap { Int($0.dropFirst(7)) } ?? 0
     }
-
-    private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     /// The timestamp this number of minutes after the beginning of the year 2025.
     private static func timestamp(minutes: Int) -> String {
