@@ -66,7 +66,9 @@ import Testing
             world.sandbox.inject(.error(.init(301)), on: .editRecord, count: nil)
             let save = Saved()
             people.save(draft).subscribe(save)
-            await until { (world.sandbox.counters.requests[.editRecord] ?? 0) > 0 && !clock.timers.isEmpty }
+            await until {
+                (world.sandbox.counters.requests[.editRecord] ?? 0) > 0 && clock.timers.contains { $0 < .seconds(60) }
+            }
             save.cancel()
             clock.advance(by: .seconds(60))
             await settled { world.database.sessionStatus.leased }
