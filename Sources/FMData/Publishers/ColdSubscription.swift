@@ -81,17 +81,18 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
     private var upstream: (any Subscription)?
     private var work: (any Cancellable)?
     private var downstream: Downstream?
-    /// The completion that is sent when the subscriber has received the values that are being delivered.
-    private var interruption: (Downstream, Subscribers.Completion<Source.Failure>)?
-    /// The publisher; `nil` after the end.
-    private var source: Source?
+    /// Completes the subscriber when it has received the values that are being delivered.
+    private var interruption: (() -> Void)?
+    /// The publisher; `nil` after the end. It is boxed, since each access to an `Optional<Source>` would ask the
+    /// runtime for that type and copy the publisher.
+    private var source: Box<Source>?
     /// What the publisher keeps here; use ``withLock(_:)`` unless it is constant or its users take turns.
     var memory: Source.Memory
 
     /// - Parameter source: the publisher; it is kept until the end.
     init(_ source: Source, downstream: Downstream) {
         memory = source.memory
-        self.source = source
+        self.source = Box(source)
         self.downstream = downstream
     }
 
@@ -99,7 +100,7 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
 
     func request(_ demand: Subscribers.Demand) {
         precondition(demand > .none, "A subscriber asks for at least one value")
-        let (source, upstream): (Source?, (any Subscription)?) = lock.withLock {
+        let (source, upstream): (Box<Source>?, (any Subscription)?) = locked {
             switch state {
             case .ready:
                 state = .running
@@ -112,14 +113,14 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
                 return (nil, nil)
             }
         }
-        if let source { source.begin(self) }
+        source?.value.begin(self)
         upstream?.request(demand)
     }
 
     func cancel() {
-        lock.withLock { isCancelled = true }
+        locked { isCancelled = true }
         let (last, remains) = terminate(cancelling: true)
-        if last == .running { remains.source?.cancelled(self) }
+        if last == .running { remains.source?.value.cancelled(self) }
         // The subscriber may be deinitialised here, which may run anything, so not under the lock.
         withExtendedLifetime(remains) {}
     }
@@ -129,7 +130,7 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
     /// Registers what is under way from now on, in place of what was. Returns whether it may begin: `false` after the
     /// end.
     func proceed(with work: any Cancellable) -> Bool {
-        let (isWanted, old): (Bool, (any Cancellable)?) = lock.withLock {
+        let (isWanted, old): (Bool, (any Cancellable)?) = locked {
             guard state == .running else { return (false, nil) }
             defer { self.work = work }
             return (true, self.work)
@@ -138,16 +139,28 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
         return isWanted
     }
 
-    var isRunning: Bool { lock.withLock { state == .running } }
+    var isRunning: Bool { locked { state == .running } }
 
     /// Whether a value has been passed on.
-    var hasPublished: Bool { lock.withLock { hasPassedOn } }
+    var hasPublished: Bool { locked { hasPassedOn } }
 
     /// Reads or changes the memory.
-    ///
-    /// - Parameter body: receives the publisher, `nil` after the end, and the memory.
-    func withLock<Result>(_ body: (_ source: Source?, _ memory: inout Source.Memory) -> Result) -> Result {
-        lock.withLock { body(source, &memory) }
+    func withLock<Result>(_ body: (inout Source.Memory) -> Result) -> Result {
+        locked { body(&memory) }
+    }
+
+    /// Reads or changes the memory, with the publisher, unless the subscription has ended; then it returns `nil`.
+    func unlessEnded<Result>(_ body: (_ source: Source, _ memory: inout Source.Memory) -> Result) -> Result? {
+        locked { source.map { body($0.value, &memory) } }
+    }
+
+    /// `NIOLock.withLock`, but inlined: a call of it asks the runtime for the type of the result, which depends on
+    /// `Source`, and that takes longer than the lock.
+    @inline(__always)
+    private func locked<Result>(_ body: () -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
     }
 
     // MARK: The end
@@ -164,7 +177,7 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
     /// `end`.
     func publishLast(_ value: Source.Output, to downstream: Downstream) {
         _ = downstream.receive(value)
-        if !lock.withLock({ isCancelled }) { downstream.receive(completion: .finished) }
+        if !locked({ isCancelled }) { downstream.receive(completion: .finished) }
     }
 
     func finish(_ completion: Subscribers.Completion<Source.Failure>) {
@@ -185,19 +198,19 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
     func interrupt(with completion: Subscribers.Completion<Source.Failure>, _ first: () -> Void = {}) {
         guard let downstream = end(cancelling: true) else { return }
         first()
-        let isFree = lock.withLock {
-            if deliveries > 0 { interruption = (downstream, completion) }
+        let isFree = locked {
+            if deliveries > 0 { interruption = { downstream.receive(completion: completion) } }
             return deliveries == 0
         }
         if isFree { downstream.receive(completion: completion) }
     }
 
     private typealias ReleasedObjects = (
-        source: Source?, downstream: Downstream?, work: (any Cancellable)?, upstream: (any Subscription)?
+        source: Box<Source>?, downstream: Downstream?, work: (any Cancellable)?, upstream: (any Subscription)?
     )
 
     private func terminate(cancelling: Bool) -> (last: SubscriptionState, remains: ReleasedObjects) {
-        let (last, remains): (SubscriptionState, ReleasedObjects) = lock.withLock {
+        let (last, remains): (SubscriptionState, ReleasedObjects) = locked {
             defer {
                 state = .terminal
                 source = nil
@@ -215,6 +228,12 @@ final class ColdSubscription<Source: ColdPublisher>: Subscription, @unchecked Se
     }
 }
 
+private final class Box<Value> {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
 /// Outside of the generic class, so that the compiler knows its layout, which is the same for all specializations.
 private enum SubscriptionState {
     /// No demand yet. → running, terminal
@@ -230,7 +249,7 @@ extension ColdSubscription: Subscriber where Source: RelayPublisher {
     typealias Failure = Source.UpstreamFailure
 
     func receive(subscription: any Subscription) {
-        let demand: Subscribers.Demand? = lock.withLock {
+        let demand: Subscribers.Demand? = locked {
             guard state == .running, upstream == nil else { return nil }
             upstream = subscription
             return self.demand
@@ -243,7 +262,7 @@ extension ColdSubscription: Subscriber where Source: RelayPublisher {
             end(cancelling: true)?.receive(completion: .failure(failure))
             return .none
         }
-        let downstream: Downstream? = lock.withLock {
+        let downstream: Downstream? = locked {
             demand -= 1
             guard let downstream = self.downstream else { return nil }
             hasPassedOn = true
@@ -253,24 +272,24 @@ extension ColdSubscription: Subscriber where Source: RelayPublisher {
         guard let downstream else { return .none }
         Source.passes(input, self)
         let more = downstream.receive(input)
-        let last = lock.withLock {
+        let interruption = locked {
             demand += more
             deliveries -= 1
-            return deliveries == 0 ? interruption.take() : nil
+            return deliveries == 0 ? self.interruption.take() : nil
         }
-        guard let (downstream, completion) = last else { return more }
-        downstream.receive(completion: completion)
+        guard let interruption else { return more }
+        interruption()
         return .none
     }
 
     func receive(completion: Subscribers.Completion<Source.UpstreamFailure>) {
-        lock.withLock { source }?.upstreamEnded(completion, self)
+        locked { source }?.value.upstreamEnded(completion, self)
     }
 
     /// The publisher has ended, and another may take its place, which then gets the unsatisfied demand. Returns whether
     /// a value has been passed on; `nil` after the end.
     func restart() -> Bool? {
-        let (isRunning, hasPublished, old): (Bool, Bool, (any Subscription)?) = lock.withLock {
+        let (isRunning, hasPublished, old): (Bool, Bool, (any Subscription)?) = locked {
             (state == .running, hasPassedOn, upstream.take())
         }
         withExtendedLifetime(old) {}

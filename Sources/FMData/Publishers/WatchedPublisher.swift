@@ -29,7 +29,7 @@ struct WatchedPublisher<Output>: RelayPublisher {
 
     func begin(_ subscription: ColdSubscription<Self>) {
         let (publisher, watch) = begin()
-        subscription.withLock { _, memory in memory.watch = watch }
+        subscription.withLock { memory in memory.watch = watch }
         // It may have been cancelled when there was no `watch` yet.
         guard subscription.isRunning else {
             watch?.cancelled()
@@ -50,5 +50,5 @@ struct WatchedPublisher<Output>: RelayPublisher {
         subscription.finish(completion)
     }
 
-    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $1.watch }?.cancelled() }
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $0.watch }?.cancelled() }
 }

@@ -81,7 +81,7 @@ struct RetryPublisher<Output>: RelayPublisher {
     }
 
     private static func tryAgain(_ subscription: ColdSubscription<Self>) {
-        subscription.withLock { source, _ in source }?.attempt().subscribe(subscription)
+        subscription.unlessEnded { source, _ in source.attempt }?().subscribe(subscription)
     }
 }
 

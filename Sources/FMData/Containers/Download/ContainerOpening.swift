@@ -45,7 +45,7 @@ struct ContainerOpening: ColdPublisher {
         if subscription.proceed(with: location) { location.start(self.location) }
     }
 
-    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $1.log.take() }?.cancelled() }
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $0.log.take() }?.cancelled() }
 }
 
 extension ContainerOpening {
@@ -53,7 +53,7 @@ extension ContainerOpening {
     private struct Steps: Sendable {
         let subscription: ColdSubscription<ContainerOpening>
         /// Outlives the end, since what is then under way is still logged and dropped.
-        private var opening: ContainerOpening { subscription.withLock { $1.opening } }
+        private var opening: ContainerOpening { subscription.withLock { $0.opening } }
 
         init(subscription: ColdSubscription<ContainerOpening>) {
             self.subscription = subscription
@@ -64,7 +64,7 @@ extension ContainerOpening {
         func located(_ result: Result<ContainerDownloadStateMachine, FMRest.APIError>?) {
             switch result {
             case .success(let machine)?:
-                subscription.withLock { $1.fresh = machine }
+                subscription.withLock { $0.fresh = machine }
                 start(machine)
             case .failure(let error)?:
                 fail(error)
@@ -76,7 +76,7 @@ extension ContainerOpening {
         private func start(_ machine: ContainerDownloadStateMachine) {
             var machine = machine
             let request = machine.started(now: opening.now)
-            subscription.withLock { $1.machine = machine }
+            subscription.withLock { $0.machine = machine }
             send(request)
         }
 
@@ -86,12 +86,12 @@ extension ContainerOpening {
             let request = ContainerRequest(
                 server: opening.server,
                 address: next,
-                token: subscription.withLock { $1.token },
+                token: subscription.withLock { $0.token },
                 context: opening.context
             )
             do {
                 let httpRequest = try request.httpRequest()
-                subscription.withLock { _, memory in
+                subscription.withLock { memory in
                     memory.exchange = (request, response)
                     memory.log = request.log
                 }
@@ -103,7 +103,7 @@ extension ContainerOpening {
 
         private func answered(_ result: Result<HTTPResponseHead, any Error>) {
             let log = takeLog()
-            guard let (request, response) = subscription.withLock({ $1.exchange.take() }) else { return }
+            guard let (request, response) = subscription.withLock({ $0.exchange.take() }) else { return }
             switch result {
             case .success(let head):
                 log?.finished(CallFigures(httpStatus: Int(head.status.code)))
@@ -115,19 +115,18 @@ extension ContainerOpening {
             }
         }
 
-        private func takeLog() -> CallLog? { subscription.withLock { $1.log.take() } }
+        private func takeLog() -> CallLog? { subscription.withLock { $0.log.take() } }
 
         private func headReceived(_ head: HTTPResponseHead, of request: ContainerRequest, _ response: HeldResponse) {
-            let action: ContainerDownloadStateMachine.HeadAction? = subscription.withLock { source, memory in
-                if source == nil { return nil }
-                return memory.machine?.headReceived(
+            let action = subscription.unlessEnded { _, memory in
+                memory.machine?.headReceived(
                     status: Int(head.status.code),
                     location: head.headers.first(name: "Location"),
                     setCookies: head.headers["Set-Cookie"],
                     now: memory.opening.now
                 )
             }
-            switch action {
+            switch action ?? nil {
             case .deliverBody:
                 subscription.succeed(with: OpenedContainer(head: head, request: request, response: response))
             case .send(let request):
@@ -148,10 +147,10 @@ extension ContainerOpening {
         /// Tries the next session of the same database that the content may belong to. After the last one, checks
         /// whether the leased session is alive.
         private func tryOtherSession() {
-            let isFirst = subscription.withLock { $1.otherTokens == nil }
+            let isFirst = subscription.withLock { $0.otherTokens == nil }
             // The pool is called outside of the lock.
             let others = isFirst ? opening.otherTokens() : []
-            let next: ContainerDownloadStateMachine? = subscription.withLock { _, memory in
+            let next: ContainerDownloadStateMachine? = subscription.withLock { memory in
                 var tokens = memory.otherTokens ?? others
                 defer { memory.otherTokens = tokens }
                 guard let fresh = memory.fresh, !tokens.isEmpty else { return nil }

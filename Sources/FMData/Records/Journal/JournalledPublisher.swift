@@ -42,7 +42,7 @@ struct JournalledPublisher<Output>: RelayPublisher {
         switch result {
         case .failure(let error): subscription.finish(.failure(error))
         case .success(let (state, cutBytes)):
-            let source = subscription.withLock { source, memory in
+            let source = subscription.unlessEnded { source, memory in
                 memory = writer
                 return source
             }
@@ -53,10 +53,10 @@ struct JournalledPublisher<Output>: RelayPublisher {
         }
     }
 
-    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $1 }?.close() }
+    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.withLock { $0 }?.close() }
 
     func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
-        guard let writer = subscription.withLock({ $1 }) else { return subscription.finish(completion) }
+        guard let writer = subscription.withLock({ $0 }) else { return subscription.finish(completion) }
         let time = time
         // A subscriber that receives the completion may open the journal again.
         writer.close { _ = time.schedule(time.now()) { subscription.finish(completion) } }

@@ -43,10 +43,10 @@ struct LeasePublisher: ColdPublisher {
     func begin(_ subscription: LeaseSubscription) {
         let now = pool.observer.waited == nil ? nil : pool.now
         // Before the request, which may be answered on another thread before it returns.
-        subscription.withLock { $1.waitsSince = now }
+        subscription.withLock { $0.waitsSince = now }
         switch pool.request(purpose, subscription) {
         case .granted(let lease):
-            subscription.withLock { $1.waitsSince = nil }
+            subscription.withLock { $0.waitsSince = nil }
             subscription.grant(lease)
         case .refused(let error):
             subscription.refuse(error)
@@ -69,7 +69,7 @@ extension LeaseSubscription {
     private var pool: SessionPool { memory.pool }
 
     func grant(_ lease: SessionLease) {
-        if let since = withLock({ $1.waitsSince }) { pool.observer.waited?(lease.token, pool.now - since) }
+        if let since = withLock({ $0.waitsSince }) { pool.observer.waited?(lease.token, pool.now - since) }
         let isWanted = succeed(with: lease)
         if !isWanted { pool.release(lease, .unused) }
     }

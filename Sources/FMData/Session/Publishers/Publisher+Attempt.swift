@@ -69,13 +69,13 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
     }
 
     func cancelled(_ subscription: ColdSubscription<Self>) {
-        let lease = subscription.withLock { $1.take() }
+        let lease = subscription.withLock { $0.take() }
         giveBack(lease, .cancelled(hasPublished: subscription.hasPublished))
     }
 
     func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
         guard let downstream = subscription.end() else { return }
-        let lease = subscription.withLock { $1.take() }
+        let lease = subscription.withLock { $0.take() }
         switch completion {
         case .finished:
             giveBack(lease, .finished)
@@ -110,12 +110,11 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
 
         func receive(_ lease: SessionLease) -> Subscribers.Demand {
             hasLease = true
-            let source = attempt.withLock { source, memory in
-                if source != nil { memory = lease }
-                return source
+            let work = attempt.unlessEnded { source, memory in
+                memory = lease
+                return source.work
             }
-            // Without a source, the subscription has ended.
-            if let source { source.work(lease).subscribe(attempt) } else { pool.release(lease, .unused) }
+            if let work { work(lease).subscribe(attempt) } else { pool.release(lease, .unused) }
             return .none
         }
 

@@ -28,7 +28,7 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
         let tenure = tenure()
         let work = makeWork(tenure)
         // Set before the tenure knows the call.
-        subscription.withLock { _, memory in (memory.error, memory.watch) = (work.error, work.watch) }
+        subscription.withLock { memory in (memory.error, memory.watch) = (work.error, work.watch) }
         // It may have been cancelled when there was no `watch` yet.
         guard subscription.isRunning else {
             work.watch?.cancelled()
@@ -39,7 +39,7 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
             work.watch?.ended(error)
             return subscription.finish(.failure(error))
         }
-        subscription.withLock { _, memory in memory.place = (tenure, number) }
+        subscription.withLock { memory in memory.place = (tenure, number) }
         // The call may have been cancelled or interrupted before it had a `place`.
         guard subscription.isRunning else { return leave(subscription) }
         work.publisher.subscribe(subscription)
@@ -57,7 +57,7 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
 
     func cancelled(_ subscription: ColdSubscription<Self>) {
         leave(subscription)
-        subscription.withLock { $1.watch }?.cancelled()
+        subscription.withLock { $0.watch }?.cancelled()
     }
 
     static func interruption(_ memory: Memory) -> Interruption {
@@ -65,7 +65,7 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
     }
 
     private func leave(_ subscription: ColdSubscription<Self>) {
-        guard let place = subscription.withLock({ $1.place.take() }) else { return }
+        guard let place = subscription.withLock({ $0.place.take() }) else { return }
         place.tenure.leave(place.number)
     }
 }
@@ -84,7 +84,7 @@ struct Interruption {
 
 extension ColdSubscription: TenuredCall where Source: InterruptedPublisher {
     func tenureEnded() {
-        let interruption = withLock { _, memory in Source.interruption(memory) }
+        let interruption = withLock { memory in Source.interruption(memory) }
         let error = interruption.error()
         interrupt(with: .failure(error)) { interruption.watch?.ended(error) }
     }
