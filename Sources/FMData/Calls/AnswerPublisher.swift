@@ -6,13 +6,21 @@ import OpenCombine
 ///
 /// It is one step instead of the five of `map`, `tryReduce` and `mapError`: every call uses it, and each step costs a
 /// call as much as the way from the pool to the socket. Only the collector keeps parts of an answer.
-struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
+///
+/// It is a class so that its subscription and the memory of that share one request, and no copies are made.
+final class AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
     typealias Output = Response
     typealias Failure = FMRest.APIError
 
-    let server: DataAPI.Server
-    let request: DataAPIRequest<Response>
-    let token: SessionToken?
+    private let server: DataAPI.Server
+    private let request: DataAPIRequest<Response>
+    private let token: SessionToken?
+
+    init(server: DataAPI.Server, request: DataAPIRequest<Response>, token: SessionToken?) {
+        self.server = server
+        self.request = request
+        self.token = token
+    }
 
     /// Used by the exchange alone, with one call after the other, except for the constant notes.
     struct Memory {
@@ -33,7 +41,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         )
     }
 
-    func begin(_ subscription: ColdSubscription<Self>) {
+    func begin(_ subscription: ColdSubscription<AnswerPublisher>) {
         do {
             let http = try server.httpRequest(for: request, token: token)
             if subscription.memory.notes.log != nil { subscription.memory.figures.bytesOut = http.body.length }
@@ -54,7 +62,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         }
     }
 
-    func cancelled(_ subscription: ColdSubscription<Self>) { subscription.memory.notes.cancelled() }
+    func cancelled(_ subscription: ColdSubscription<AnswerPublisher>) { subscription.memory.notes.cancelled() }
 
     /// The subscriber of the exchange.
     private struct Parts: ResponseReceiver {
@@ -89,7 +97,7 @@ struct AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
                 response.nameScripts(memory.answer.request.scripts)
                 var figures = memory.figures
                 if memory.notes.log != nil {
-                    figures.rows = (response as? any RowCounting)?.rowCount
+                    figures.rows = response.rowCount
                     figures.session = (response as? LoginResponse)?.token.map { SessionToken($0).shortName }
                 }
                 memory.notes.finished(figures)

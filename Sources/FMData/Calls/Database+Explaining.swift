@@ -9,7 +9,8 @@ extension DataAPI.Database {
         of request: DataAPIRequest<Response>,
         _ call: CallContext
     ) -> AnyPublisher<Value, FMRest.APIError> {
-        guard let suspicion = suspicion(error, about: request) else { return .failing(error) }
+        guard request.layout != nil, !call.options.isExplanation, let suspicion = suspicion(error, about: request)
+        else { return .failing(error) }
         guard server.config.explainsErrors else { return .failing(suspicion.unexplained) }
         return answer(to: suspicion.question, call)
             .map { answer in answer.map(suspicion.explained) ?? suspicion.unexplained }

@@ -12,8 +12,7 @@ extension DataAPI.Database {
         else { return write }
         return DataAPI.Layout(name: layout, database: DataAPI.Database(self, calls: call))
             .validating(written, by: validation)
-            .flatMap { invalid in invalid.isEmpty ? write : .failing(self.naming(request, in: .invalid(invalid), call))
-            }
+            .flatMap { invalid in invalid.isEmpty ? write : .failing(.invalid(invalid)) }
             .eraseToAnyPublisher()
     }
 }

@@ -12,7 +12,7 @@ import OpenCombine
 //       → Server.knowingFormats      reads the server's formats first, if the configuration asks for it (ServerFormats)
 //       → Database.sharing           for reads: an equal read's answer, from the cache or under way (SharedReads)
 //       → Database.telling           for writes: ends both, and tells the database's observers what was written
-//       → Database.answer            from here on, errors name the request
+//       → Database.answer            on the way back: errors name the request
 //       → Database.explaining        on the way back: what in the request an error means (Database+Explaining)
 //       → Database.validating        for writes with that option: checks the values (Database+Validation)
 //       → Server.retrying            repeats after a pause, if the call's policy says so and it is safe (Server+Retry)
@@ -35,21 +35,24 @@ extension DataAPI.Database {
     /// subscription.
     func perform<Response: DataAPIResponse>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>
-    ) -> AnyPublisher<Response, FMRest.APIError> {
-        perform(makeRequest, publishesOneValue: true) { request, token in
+    ) -> TenuredPublisher<Response> {
+        perform(makeRequest, publishesOneValue: true, rowCount: { $0.rowCount ?? 0 }) { request, token in
             self.server.exchange(request, token: token)
         }
     }
 
     /// Sends a request in one of the database's sessions; `exchange` makes one attempt with the token of that session.
     ///
-    /// - Parameter publishesOneValue: whether the exchange publishes a single value, so that it can be shared.
+    /// - Parameters:
+    ///   - publishesOneValue: whether the exchange publishes a single value, so that it can be shared.
+    ///   - rowCount: returns the number of records in a value; the default is none.
     func perform<Response, Value>(
         _ makeRequest: @escaping () throws -> DataAPIRequest<Response>,
         publishesOneValue: Bool = false,
+        rowCount: @escaping (Value) -> Int = { _ in 0 },
         exchange: @escaping (DataAPIRequest<Response>, SessionToken) -> AnyPublisher<Value, FMRest.APIError>
-    ) -> AnyPublisher<Value, FMRest.APIError> {
-        TenuredPublisher<Value>(tenure: { self.tenure }) { tenure in
+    ) -> TenuredPublisher<Value> {
+        TenuredPublisher(tenure: { self.tenure }, rowCount: rowCount) { tenure in
             do {
                 return try self.work(makeRequest, in: tenure, publishesOneValue, exchange)
             } catch {
@@ -57,7 +60,6 @@ extension DataAPI.Database {
                 return .init(publisher: .failing(FMRest.APIError(wrapping: error, otherwise: .encoding)))
             }
         }
-        .eraseToAnyPublisher()
     }
 
     /// The work of one call, as one account.
@@ -139,23 +141,25 @@ extension DataAPI.Database {
         _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         let answer = server.retrying(request, in: call) {
-            let unsent = self.logOfUnsent(request, call, attempts)
-            return self.inSession(
+            let answer = self.inSession(
                 isRepeatable: request.isSafeToRepeat,
                 isReplayable: request.body.isReplayable,
                 call: call,
                 attempt
             )
-            // If no session came, nothing was sent: the error does not name the request yet.
-            .mapError { error in
-                unsent?(error)
-                return self.naming(request, in: error, call)
+            guard let log = self.logOfUnsent(request, call, attempts) else { return answer }
+            return answer.mapError { error in
+                log(error)
+                return error
             }
             .eraseToAnyPublisher()
         }
-        let valid = validating(request, call, answer)
-        guard request.layout != nil, !call.options.isExplanation else { return valid }
-        return valid.afterFailure { error, _ in self.explaining(error, of: request, call) }.eraseToAnyPublisher()
+        return validating(request, call, answer)
+            .afterFailure { error, _ in
+                // The error does not name the request if it was not sent: no session came, or its values are invalid.
+                self.explaining(self.naming(request, in: error, call), of: request, call)
+            }
+            .eraseToAnyPublisher()
     }
 
     /// Logs the failure of an attempt if it was not made, because no session came; one that is made has its own line.

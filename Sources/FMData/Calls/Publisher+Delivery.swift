@@ -25,3 +25,18 @@ extension Publisher {
         )
     }
 }
+
+extension TenuredPublisher {
+    /// Delivers the values of one call of a database.
+    ///
+    /// The call fails by itself when the account changes, so that is checked once more only for values that wait for an
+    /// actor.
+    func delivered(
+        on isolation: (any Actor)?,
+        by database: DataAPI.Database,
+        mayHaveWritten: Bool = false
+    ) -> AnyPublisher<Output, Failure> {
+        let call = AnyPublisher(self)
+        return isolation == nil ? call : call.delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)
+    }
+}

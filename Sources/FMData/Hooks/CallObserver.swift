@@ -137,8 +137,7 @@ final class ObservedCall: Sendable {
     }
 
     /// A single value is the end of its call.
-    func published<Value>(_ value: Value) {
-        let rows = (value as? any RowCounting)?.rowCount ?? 0
+    func published(rows: Int) {
         if publishesOneValue {
             end(rows: rows)
         } else if rows > 0 {
@@ -169,17 +168,4 @@ final class ObservedCall: Sendable {
         )
         for observation in observations { observation.ended(end) }
     }
-}
-
-/// A value of a call that holds records.
-protocol RowCounting {
-    var rowCount: Int { get }
-}
-
-extension DataAPI.Record: RowCounting {
-    var rowCount: Int { 1 }
-}
-
-extension DataAPI.RecordResponse: RowCounting {
-    var rowCount: Int { data.count }
 }

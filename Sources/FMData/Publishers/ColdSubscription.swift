@@ -283,7 +283,8 @@ extension ColdSubscription: Subscriber where Source: RelayPublisher {
     }
 
     func receive(completion: Subscribers.Completion<Source.UpstreamFailure>) {
-        locked { source }?.value.upstreamEnded(completion, self)
+        guard let source = locked({ source }) else { return }
+        source.value.upstreamEnded(completion, self)
     }
 
     /// The publisher has ended, and another may take its place, which then gets the unsatisfied demand. Returns whether

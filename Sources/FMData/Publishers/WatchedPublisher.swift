@@ -1,9 +1,10 @@
 import OpenCombine
 
-/// Is told what a publisher publishes and how it ends, each time before the subscriber. What comes after the end does
+/// Is told of each value of a publisher and how it ends, each time before the subscriber. What comes after the end does
 /// not count: a subscriber may cancel when it has its value.
 protocol PublisherWatch: AnyObject, Sendable {
-    func published<Value>(_ value: Value)
+    /// - Parameter rows: the number of records in the value.
+    func published(rows: Int)
     func ended(_ failure: FMRest.APIError?)
     func cancelled()
 }
@@ -14,7 +15,7 @@ extension PublisherWatch {
     }
 }
 
-/// A publisher that is made with the first demand, with what watches it.
+/// A publisher that is made with the first demand, with what watches it. Its values have no records.
 struct WatchedPublisher<Output>: RelayPublisher {
     typealias Failure = FMRest.APIError
 
@@ -39,7 +40,7 @@ struct WatchedPublisher<Output>: RelayPublisher {
     }
 
     static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {
-        subscription.memory.watch?.published(value)
+        subscription.memory.watch?.published(rows: 0)
     }
 
     func upstreamEnded(

@@ -34,6 +34,7 @@ extension DataAPI.TypedLayout {
             let one = DataAPI.TypedLayout<R>(layout: layout.forOneCall)
             return one.knowingWholeRecord { whole in
                 one.layout.database.perform { try .create(in: one.layout, record: record, carrying: whole) }
+                    .eraseToAnyPublisher()
             }
         }
         return create.delivered(on: isolation, by: database, mayHaveWritten: true)

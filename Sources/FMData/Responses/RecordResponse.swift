@@ -137,6 +137,8 @@ extension DataAPI.RecordResponse: DataAPIResponse where R: Decodable, P: Decodab
 
     static var isAboutRecords: Bool { true }
 
+    var rowCount: Int? { data.count }
+
     mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
 }
 

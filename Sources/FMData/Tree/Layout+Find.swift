@@ -26,7 +26,7 @@ extension DataAPI.Layout {
             if case .success(let plan) = query.plan {
                 find(query, in: plan)
             } else {
-                database.perform { try .find(in: self, query: query) }
+                database.perform { try .find(in: self, query: query) }.eraseToAnyPublisher()
             }
         let mayHaveWritten = query.options.runsScripts
         guard query.noMatch == .empty else {
@@ -74,7 +74,7 @@ extension DataAPI.Layout {
                 }
                 .eraseToAnyPublisher()
             } else {
-                stream(summary) { try .find(in: self, query: findQuery) }
+                stream(summary) { try .find(in: self, query: findQuery) }.eraseToAnyPublisher()
             }
         let mayHaveWritten = findQuery.options.runsScripts
         guard findQuery.noMatch == .empty else {

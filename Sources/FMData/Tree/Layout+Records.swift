@@ -66,9 +66,9 @@ extension DataAPI.Layout {
     func stream<R: Decodable, P: Decodable>(
         _ summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?,
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<R, P>>
-    ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
+    ) -> TenuredPublisher<DataAPI.Record<R, P>> {
         let server = database.server
-        return database.perform(makeRequest) { request, token in
+        return database.perform(makeRequest, rowCount: { _ in 1 }) { request, token in
             let scripts = request.scripts
             let notes = server.notes(of: request, in: token)
             var figures = CallFigures()

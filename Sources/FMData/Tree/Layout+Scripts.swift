@@ -91,7 +91,7 @@ extension DataAPI.Layout {
                 if let parameter, parameter.isConfidential, let text {
                     return forOneCall.runByFind(script, parameter: text)
                 }
-                return database.perform { .run(script: script, parameter: text, in: self) }
+                return database.perform { .run(script: script, parameter: text, in: self) }.eraseToAnyPublisher()
             } catch {
                 return Fail(error: FMRest.APIError(wrapping: error, otherwise: .encoding)).eraseToAnyPublisher()
             }
@@ -126,6 +126,7 @@ extension DataAPI.Layout {
                         )
                     )
                 }
+                .eraseToAnyPublisher()
             }
             .mapError { error in
                 guard error.fileMakerCode == .noRecordsMatch else { return error }

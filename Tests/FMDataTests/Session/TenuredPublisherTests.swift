@@ -86,13 +86,16 @@ import Testing
 
         var lines: [String] { notes.value }
 
-        func published<Value>(_ value: Value) { notes.change { $0.append("\(value)") } }
+        func published(rows: Int) { notes.change { $0.append("\(rows)") } }
         func ended(_ failure: FMRest.APIError?) { notes.change { $0.append(failure.map { "\($0.code)" } ?? "end") } }
         func cancelled() { notes.change { $0.append("cancelled") } }
     }
 
     private func watched(_ exchange: StubExchange<Int>, _ watch: Watch) -> TenuredPublisher<Int> {
-        TenuredPublisher(tenure: { tenure }) { _ in .init(publisher: exchange.eraseToAnyPublisher(), watch: watch) }
+        // Each value is the number of its records.
+        TenuredPublisher(tenure: { tenure }, rowCount: { $0 }) { _ in
+            .init(publisher: exchange.eraseToAnyPublisher(), watch: watch)
+        }
     }
 
     @Test func valuesAndTheEndAreToldBeforeTheyArrive() {

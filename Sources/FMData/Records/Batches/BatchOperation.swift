@@ -249,7 +249,7 @@ extension DataAPI.TypedLayout {
     ) -> BatchOperation.Call {
         let record = DataAPI.EditRecord(createRecord: fields, script: script)
         return carrying(isWhole) { whole in
-            layout.database.perform { try .create(in: layout, record: record, carrying: whole) }
+            layout.database.perform { try .create(in: layout, record: record, carrying: whole) }.eraseToAnyPublisher()
         }
         .map { CompletedCall(answer: .created(recordId: $0.recordId, modId: $0.modId), result: .init($0)) }
         .eraseToAnyPublisher()
@@ -264,6 +264,7 @@ extension DataAPI.TypedLayout {
         let record = DataAPI.EditRecord(editRecord: fields, modId: modId)
         return carrying(isWhole) { whole in
             layout.database.perform { try .edit(recordId, of: layout, record: record, carrying: whole) }
+                .eraseToAnyPublisher()
         }
         .map { response in
             var result = DataAPI.WriteResult(response)

@@ -206,7 +206,7 @@ extension DataAPI.Database {
         _ item: Item.Type,
         _ makeRequest: @escaping () throws -> DataAPIRequest<DataAPI.RecordResponse<Item.Fields, Item.Portals>>
     ) -> AnyPublisher<MeasuredRecords<Item>, FMRest.APIError> {
-        perform({ try makeRequest().measured(as: item) }) { request, token in
+        perform({ try makeRequest().measured(as: item) }, rowCount: { $0.records.count }) { request, token in
             let now = self.server.time.now
             let begun = now()
             return self.server.exchange(request, token: token)
@@ -217,6 +217,7 @@ extension DataAPI.Database {
                 }
                 .eraseToAnyPublisher()
         }
+        .eraseToAnyPublisher()
     }
 }
 

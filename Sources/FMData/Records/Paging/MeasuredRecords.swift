@@ -18,10 +18,8 @@ struct MeasuredRecords<Item: AnswerRecord>: DataAPIResponse {
     var date: Date?
     /// The time from when the request had a session to the end of the answer.
     var took = TimeAmount.zero
-}
 
-extension MeasuredRecords: RowCounting {
-    var rowCount: Int { records.count }
+    var rowCount: Int? { records.count }
 }
 
 extension MeasuredRecords {

@@ -184,6 +184,7 @@ private struct SaveSteps<R: RecordFields> {
             return place.database.perform {
                 DataAPIRequest.save(change, to: recordId, of: place, modId: modId, script: script)
             }
+            .eraseToAnyPublisher()
         }
         follow(write) { result in
             switch result {

@@ -8,12 +8,17 @@ protocol DataAPIResponse: Decodable {
     /// Whether the call reads or writes fields, which may contain dates.
     static var isAboutRecords: Bool { get }
 
+    /// The number of records in the response; `nil` if it never has some.
+    var rowCount: Int? { get }
+
     /// Stores the names of the scripts that the request started, if the response has script results.
     mutating func nameScripts(_ scripts: ScriptNames)
 }
 
 extension DataAPIResponse {
     static var isAboutRecords: Bool { false }
+
+    var rowCount: Int? { nil }
 
     mutating func nameScripts(_ scripts: ScriptNames) {}
 }

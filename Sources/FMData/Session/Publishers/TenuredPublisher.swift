@@ -13,16 +13,19 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
     }
 
     let tenure: () -> Tenure
+    /// The number of records in a value.
+    var rowCount: (Output) -> Int = { _ in 0 }
     let makeWork: (Tenure) -> Work
 
     struct Memory {
+        let rowCount: (Output) -> Int
         var place: (tenure: Tenure, number: Int)?
         var error: () -> FMRest.APIError = { .credentialsReplaced() }
         /// Set before values arrive.
         var watch: (any PublisherWatch)?
     }
 
-    var memory: Memory { Memory() }
+    var memory: Memory { Memory(rowCount: rowCount) }
 
     func begin(_ subscription: ColdSubscription<Self>) {
         let tenure = tenure()
@@ -46,7 +49,7 @@ struct TenuredPublisher<Output>: InterruptedPublisher {
     }
 
     static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {
-        subscription.memory.watch?.published(value)
+        if let watch = subscription.memory.watch { watch.published(rows: subscription.memory.rowCount(value)) }
     }
 
     func upstreamEnded(_ completion: Subscribers.Completion<FMRest.APIError>, _ subscription: ColdSubscription<Self>) {
