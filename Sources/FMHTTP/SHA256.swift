@@ -14,11 +14,7 @@ package struct SHA256 {
     package init() {}
 
     /// The 32 bytes of the digest.
-    package static func hash(_ message: [UInt8]) -> [UInt8] {
-        var digest = SHA256()
-        digest.add(message)
-        return digest.finish()
-    }
+    package static func hash(_ message: [UInt8]) -> [UInt8] { SHA256().finished(with: message) }
 
     /// Adds a piece of the message.
     package mutating func add(_ bytes: some Collection<UInt8>) {
@@ -38,6 +34,13 @@ package struct SHA256 {
         for start in stride(from: 0, to: waiting.count, by: 64) { compress(start) }
         waiting = []
         return state.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
+    }
+
+    /// The 32 bytes of the digest of all pieces and this last one. More can be added after that.
+    package func finished(with last: [UInt8]) -> [UInt8] {
+        var digest = self
+        digest.add(last)
+        return digest.finish()
     }
 
     private mutating func compress(_ start: Int) {

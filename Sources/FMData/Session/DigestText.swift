@@ -28,17 +28,18 @@ extension [UInt8] {
 ///
 /// Source: [RFC 2104](https://www.rfc-editor.org/rfc/rfc2104).
 struct KeyedHash {
-    private let inner: [UInt8]
-    private let outer: [UInt8]
+    // The hashes of what precedes each message: they are the same for all messages, and PBKDF2 has thousands.
+    private var inner = SHA256()
+    private var outer = SHA256()
 
     init(key: [UInt8]) {
         let short = key.count > 64 ? SHA256.hash(key) : key
         let block = short + [UInt8](repeating: 0, count: 64 - short.count)
-        inner = block.map { $0 ^ 0x36 }
-        outer = block.map { $0 ^ 0x5C }
+        inner.add(block.map { $0 ^ 0x36 })
+        outer.add(block.map { $0 ^ 0x5C })
     }
 
-    func hash(_ message: [UInt8]) -> [UInt8] { SHA256.hash(outer + SHA256.hash(inner + message)) }
+    func hash(_ message: [UInt8]) -> [UInt8] { outer.finished(with: inner.finished(with: message)) }
 
     /// PBKDF2, the first 32 bytes.
     ///
