@@ -24,21 +24,24 @@ extension DataAPI.Server {
 
     /// Counts the attempts of a call for middleware and for the log; `nil` if neither asks for their number.
     func attemptCount<Response>(of request: DataAPIRequest<Response>, _ call: CallContext) -> AttemptCount? {
-        let isSeen = steps(call.middleware) { request.operation }.contains { !$0.setsHeadersAlone }
+        let isSeen = middleware(and: call.middleware).contains { !$0.setsHeadersAlone && $0.isFor(request.operation) }
         return isSeen || call.options.areLogged ? AttemptCount() : nil
     }
 
-    /// The steps that a request goes through: those of the server, then those of its call.
+    /// The steps of the server, and then those of a call.
+    private func middleware(and more: [DataAPI.Middleware]) -> [DataAPI.Middleware] {
+        more.isEmpty ? config.middleware : config.middleware + more
+    }
+
+    /// The steps that a request goes through.
     ///
     /// - Parameter operation: called only if a step is for some operations alone.
     private func steps(
         _ more: [DataAPI.Middleware],
         _ operation: () -> DataAPI.Operation
     ) -> ArraySlice<DataAPI.Middleware> {
-        let all = more.isEmpty ? config.middleware : config.middleware + more
-        guard all.contains(where: { $0.operations != nil }) else { return all[...] }
-        let operation = operation()
-        return all.filter { $0.operations?.contains(operation) ?? true }[...]
+        let all = middleware(and: more)
+        return all.allSatisfy(\.isForAll) ? all[...] : all.filter { $0.isFor(operation()) }[...]
     }
 
     /// The way of one attempt to the host.

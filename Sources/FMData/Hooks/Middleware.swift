@@ -45,13 +45,21 @@ extension DataAPI {
         }
 
         let step: Step
-        /// The operations whose requests go through the step; `nil` for all.
-        let operations: Set<Operation>?
+        /// The operations whose requests go through the step; `nil` for all. A few are compared faster than hashed.
+        private let operations: [Operation]?
 
         private init(_ step: Step, of operations: Set<Operation>? = nil) {
             self.step = step
-            self.operations = operations
+            self.operations = operations.map(Array.init)
         }
+
+        /// Whether requests of all operations go through the step.
+        var isForAll: Bool { operations == nil }
+
+        /// Whether a request goes through the step.
+        ///
+        /// - Parameter operation: what the request asks for; called only if the step is for some operations alone.
+        func isFor(_ operation: @autoclosure () -> Operation) -> Bool { operations?.contains(operation()) ?? true }
 
         /// Creates a step.
         ///
