@@ -9,8 +9,9 @@ enum FindRelations {
         if other == .isNotEmpty { return test.impliesNotEmpty }
         if let interval = FindInterval(test), let wider = FindInterval(other) { return interval.isInside(wider) }
         switch (test, other) {
-        case (.matches, .matches(let pattern, let text)):
-            return pattern.holds(forAll: test, FindText.unescaped(text))
+        case (.matches(let known, let content), .matches(let pattern, let text)):
+            return (pattern == known || pattern == .contains)
+                && pattern.holds(for: FindText.unescaped(content), FindText.unescaped(text))
         case (.equals(let operand), .matches(let pattern, let text)):
             return isPlain(operand.text) && pattern.holds(for: operand.text, text)
         case (.equals(let operand), .words(let words)):
@@ -129,12 +130,5 @@ extension FindPattern {
         if self != .ends, let last = words.indices.last { words[last].extent = .beginning }
         if self != .begins, !words.isEmpty { words.removeFirst() }
         return words
-    }
-
-    /// Whether the pattern matches every value that passes another pattern.
-    fileprivate func holds(forAll other: FindTest, _ text: String) -> Bool {
-        guard case .matches(let pattern, let other) = other else { return false }
-        let known = FindText.unescaped(other)
-        return (self == pattern || self == .contains) && holds(for: known, text)
     }
 }

@@ -34,9 +34,7 @@ struct ConnectionRoster<ID: Hashable & Sendable, Connection: Sendable>: Sendable
         var admission = Admission.admitted
         if places.count >= limit {
             let strangers = places.lazy.filter { !$0.value.hasProvedItself }
-            guard limit > 0, let oldest = strangers.min(by: { $0.value.number < $1.value.number }) else {
-                return .turnedAway
-            }
+            guard let oldest = strangers.min(by: { $0.value.number < $1.value.number }) else { return .turnedAway }
             places[oldest.key] = nil
             admission = .admittedInsteadOf(oldest.value.connection)
         }

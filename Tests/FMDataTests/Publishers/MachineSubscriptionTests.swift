@@ -62,6 +62,8 @@ import Testing
         /// The work that was begun; it ends when it gets a value, which is then a value of the publisher.
         let works = Locked<[StubExchange<Int>]>([])
         var captured: Captured?
+        /// Called when work is ordered, before it begins.
+        var orders: @Sendable () -> Void = {}
 
         func begin(_ subscription: MachineSubscription<Self>) {
             begins.change { $0 += 1 }
@@ -69,6 +71,7 @@ import Testing
         }
 
         func carryOut(_ number: Int, in subscription: MachineSubscription<Self>) {
+            orders()
             let work = StubExchange<Int>()
             let subscriber = ResultSubscriber<Int, FMRest.APIError> { result in
                 subscription.ended(number)
@@ -195,6 +198,18 @@ import Testing
         source.works.value[1].succeed(8)
         expectNoDifference(subscriber.values, [7])
         expectNoDifference(subscriber.history.count, 3)
+    }
+
+    @Test func workThatIsOrderedDuringACancelDoesNotBegin() {
+        let holder = Locked<Subscriber?>(nil)
+        let source = Source(exchange: exchange, orders: { holder.value?.cancel() })
+        let subscriber = Subscriber()
+        holder.change { $0 = subscriber }
+        source.subscribe(subscriber)
+        exchange.send(-1)
+        expectNoDifference(source.works.value.count, 0)
+        #expect(exchange.isCancelled)
+        holder.change { $0 = nil }
     }
 
     // MARK: Cancel and release

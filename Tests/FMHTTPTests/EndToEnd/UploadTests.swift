@@ -1,5 +1,6 @@
 import FMHTTP
 import FMTestSupport
+import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 import Testing
@@ -44,6 +45,38 @@ struct UploadTests {
             }
             #expect(await client.send(request).value?.text == "100000")
             #expect(demands.value == Array(repeating: .max(1), count: 100))
+        }
+    }
+
+    /// Keeps its subscriber until the test has a publisher for it.
+    private final class Late: Publisher, @unchecked Sendable {
+        typealias Output = ByteBuffer
+        typealias Failure = any Error
+
+        // @unchecked: `lock` guards the subscriber.
+        private let lock = NIOLock()
+        private var subscriber: AnySubscriber<ByteBuffer, any Error>?
+
+        var isSubscribed: Bool { lock.withLock { subscriber != nil } }
+
+        func receive<S: Subscriber<ByteBuffer, any Error>>(subscriber: S) {
+            lock.withLock { self.subscriber = AnySubscriber(subscriber) }
+        }
+
+        func begin(_ publisher: AnyPublisher<ByteBuffer, any Error>) {
+            if let subscriber = lock.withLock({ subscriber }) { publisher.subscribe(subscriber) }
+        }
+    }
+
+    @Test func aPublisherMaySendItsSubscriptionLate() async throws {
+        try await withServer(answer: { ok(String(buffer: $0.body)) }) { client, server, origin in
+            let late = Late()
+            let subscriber = TrackingSubscriber<HTTPResponsePart, HTTPClientError>()
+            client.parts(put(origin, length: 6) { late.eraseToAnyPublisher() }).subscribe(subscriber)
+            await until { late.isSubscribed }
+            late.begin(chunks(["abc", "def"]))
+            await until { subscriber.completionIfAny != nil }
+            #expect(server.requests.map { String(buffer: $0.body) } == ["abcdef"])
         }
     }
 

@@ -181,6 +181,18 @@ struct PoolStateMachineTests {
         expectNoDifference(machine.counts, PoolCounts(connecting: 1, waiting: 1))
     }
 
+    @Test func ofTwoDeadlinesTheEarlierAndThenTheFirstCounts() {
+        let queue = Machine.QueueDeadline(deadline: at(100), code: .queueTimeout)
+        let total = Machine.QueueDeadline(deadline: at(100), code: .totalTimeout)
+        let connect = Machine.QueueDeadline(deadline: at(99), code: .connectTimeout)
+        expectNoDifference(Machine.QueueDeadline.earliest(queue, total), queue)
+        expectNoDifference(Machine.QueueDeadline.earliest(total, queue), total)
+        expectNoDifference(Machine.QueueDeadline.earliest(queue, connect), connect)
+        expectNoDifference(Machine.QueueDeadline.earliest(connect, queue), connect)
+        expectNoDifference(Machine.QueueDeadline.earliest(nil, total), total)
+        expectNoDifference(Machine.QueueDeadline.earliest(nil, nil), nil)
+    }
+
     // MARK: Failing to connect
 
     @Test func whenNothingIsLeftToWaitForAllFail() {

@@ -96,7 +96,7 @@ extension DataAPI {
         /// Shows a version unless a newer one is shown. Queries poll at different times, so one may have an older
         /// version than another. The time of the poll decides too, because contents can change without a commit, and
         /// modIds start over in a restored file.
-        fileprivate func show(_ found: TypedLayout<R>.Record, asOf: NIODeadline) {
+        func show(_ found: TypedLayout<R>.Record, asOf: NIODeadline) {
             let isNewer = shown.withLockedValue { shown in
                 guard found.modId > shown.modId || asOf > shown.asOf else { return false }
                 shown = (found.modId, asOf)

@@ -18,6 +18,9 @@ import Testing
         table.edit(7, at: nil)
         expectNoDifference(try polls.poll(table).asked, ["entries", "versions", "changes"])
         expectNoDifference(try polls.poll(table).asked, ["entries"])
+        // A commit that does not concern the query.
+        table.log.append(7)
+        expectNoDifference(try polls.poll(table).asked, ["entries", "versions"])
     }
 
     @Test func nowAndThenAllIdsAreComparedWhateverTheLogSays() throws {

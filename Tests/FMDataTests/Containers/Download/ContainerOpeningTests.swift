@@ -1,0 +1,20 @@
+import CustomDump
+import FMTestSupport
+import OpenCombine
+import Testing
+
+@testable import FMData
+
+@Suite struct ContainerOpeningTests {
+    @Test func aRecordThatSaysNothingOfTheContainerIsAFailure() {
+        let subscriber = TrackingSubscriber<OpenedContainer, FMRest.APIError>()
+        ContainerOpening(
+            server: DataAPI.Server(host: "h"),
+            token: SessionToken("T"),
+            location: Empty().eraseToAnyPublisher()
+        )
+        .subscribe(subscriber)
+        expectNoDifference(subscriber.completionIfAny?.code, .noValue)
+        expectNoDifference(subscriber.values.count, 0)
+    }
+}
