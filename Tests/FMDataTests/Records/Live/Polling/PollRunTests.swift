@@ -17,14 +17,6 @@ import Testing
         mutating func answered() -> PollStep { .done(.changes) }
     }
 
-    private struct Held: HeldVersions {
-        let versions: [Int: Int]
-        var isBlank: Bool { versions.isEmpty }
-        var count: Int { versions.count }
-
-        func modId(of id: Int, near place: Int) -> Int? { versions[id] }
-    }
-
     private func page(_ id: Int, modId: Int) -> PollRun<FieldData>.AnswerPage {
         let version = DataAPI.RecordVersion(recordId: id, modId: modId)
         return PollRun.AnswerPage(
@@ -37,7 +29,7 @@ import Testing
     @Test func aRecordThatComesTwiceIsNewOnceForEachVersion() throws {
         var run = PollRun<FieldData>(
             Modified(),
-            Held(versions: [1: 4]),
+            HeldTable(versions: [1: 4]),
             isWholeTable: true,
             isSorted: false,
             comparesContents: false

@@ -116,6 +116,15 @@ struct PolledTable {
     }
 }
 
+/// The known modIds, by record id.
+struct HeldTable: HeldVersions {
+    var isBlank = false
+    let versions: [Int: Int]
+    var count: Int { versions.count }
+
+    func modId(of id: Int, near place: Int) -> Int? { versions[id] }
+}
+
 /// Polls a ``PolledTable`` with a strategy, and records what every poll asked for and found.
 struct RecordedPolls {
     private(set) var strategy: any PollStrategy
@@ -139,20 +148,12 @@ struct RecordedPolls {
         var missing: [Int]?
     }
 
-    private struct Held: HeldVersions {
-        let isBlank: Bool
-        let versions: [Int: Int]
-        var count: Int { versions.count }
-
-        func modId(of id: Int, near place: Int) -> Int? { versions[id] }
-    }
-
     /// Makes one poll and accepts its findings.
     mutating func poll(_ table: PolledTable) throws -> Poll {
         var poll = Poll()
         var run = PollRun<FieldData>(
             strategy,
-            Held(isBlank: isBlank, versions: held),
+            HeldTable(isBlank: isBlank, versions: held),
             isWholeTable: isWholeTable,
             isSorted: isSorted,
             comparesContents: comparesContents
