@@ -45,7 +45,7 @@ final class DecodingContext {
 
     static let detachedBit: UInt32 = 0x8000_0000
     /// Enough for a record and the rows of its portals.
-    private static let maximumPlaces = 16
+    private static let maximumRows = 16
 
     let document: JSONDocument
     let keys: KeyMemory
@@ -85,8 +85,10 @@ final class DecodingContext {
     /// The names of portals, of objects that have a name twice.
     @exclusivity(unchecked) var portalNames: [UInt32: PortalNames] = [:]
     @exclusivity(unchecked) var repetitions = Repetitions()
-    /// The places for the types read through `FieldRow` that were used last.
-    @exclusivity(unchecked) private var places: [FieldPlaces] = []
+    /// Rows that `FieldRow` has returned, with the places of their names. They are used again for the next objects.
+    @exclusivity(unchecked) private var rows: [OwnFieldRow] = []
+    /// The depth of the innermost type that uses one of them; 0 for none.
+    @exclusivity(unchecked) private var rowDepth = 0
     /// The position in each container that the last search for a path reached.
     @exclusivity(unchecked) private var cursors: [UInt32: Cursor] = [:]
     @exclusivity(unchecked) private var detached: [Detached] = []
@@ -164,6 +166,7 @@ final class DecodingContext {
         guard !isEndless else { throw corrupted(node, .endless(wanted: type)) }
         nesting += 1
         defer {
+            if rowDepth == nesting { takeBackRows() }
             nesting -= 1
             if nesting == 0 { isEndless = false }
         }
@@ -173,13 +176,49 @@ final class DecodingContext {
         return value
     }
 
-    /// The remembered places for a list of names.
-    func places(of names: FieldRow.Names) -> FieldPlaces {
-        for known in places where known.names === names { return known }
-        if places.count == Self.maximumPlaces { places.removeFirst() }
-        let new = FieldPlaces(names)
-        places.append(new)
-        return new
+    /// The row for the members of an object, as long as a type is being decoded from it.
+    func row(_ names: FieldRow.Names, _ object: UInt32, _ mode: Mode) throws -> FieldRow {
+        guard isOnTape(object), document[object].kind == .object else { throw mismatch([String: Any].self, object) }
+        let row = spareRow(names)
+        row.begin(object, mode)
+        return row
+    }
+
+    private func spareRow(_ names: FieldRow.Names) -> OwnFieldRow {
+        if nesting > 0, let spare = rows.first(where: { $0.depth == 0 && $0.names === names }) { return lend(spare) }
+        if rows.count == Self.maximumRows, let unused = rows.firstIndex(where: { $0.depth == 0 }) {
+            rows.remove(at: unused)
+        }
+        let row = OwnFieldRow(names, self)
+        // Nothing takes back a row that is requested outside of a type's `init(from:)`.
+        guard nesting > 0, rows.count < Self.maximumRows else {
+            row.keepContext()
+            return row
+        }
+        rows.append(row)
+        return lend(row)
+    }
+
+    private func lend(_ row: OwnFieldRow) -> OwnFieldRow {
+        row.depth = nesting
+        rowDepth = nesting
+        return row
+    }
+
+    /// Takes back the rows of a type after its `init(from:)`. A row that the type has kept is no longer this context's:
+    /// it keeps the context, and with it the text that it reads.
+    private func takeBackRows() {
+        var innermost = 0
+        for index in rows.indices.reversed() {
+            if rows[index].depth != nesting {
+                innermost = max(innermost, rows[index].depth)
+            } else if isKnownUniquelyReferenced(&rows[index]) {
+                rows[index].depth = 0
+            } else {
+                rows.remove(at: index).keepContext()
+            }
+        }
+        rowDepth = innermost
     }
 
     /// Refuses a dictionary if two names differ in their Unicode form only: they are equal as keys, so one value would

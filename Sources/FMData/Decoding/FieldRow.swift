@@ -47,7 +47,7 @@ public class FieldRow {
         }
     }
 
-    fileprivate let names: Names
+    final let names: Names
     /// `nil` for FMData's own decoder.
     private let container: KeyedDecodingContainer<FieldData.CodingKeys>?
 
@@ -60,7 +60,7 @@ public class FieldRow {
     ///
     /// - Throws: `DecodingError` if the value is not an object.
     public static func of(_ decoder: any Decoder, _ names: Names) throws -> FieldRow {
-        if let own = decoder as? ValueDecoder { return try OwnFieldRow(own, names) }
+        if let own = ValueDecoder(decoder) { return try own.context.row(names, own.node, own.mode.members) }
         return FieldRow(names, try decoder.container(keyedBy: FieldData.CodingKeys.self))
     }
 
@@ -132,47 +132,78 @@ public class FieldRow {
     private func key(_ place: Int) -> FieldData.CodingKeys { FieldData.CodingKeys(stringValue: names.names[place]) }
 }
 
-/// The members of an object on the tape of FMData's own decoder.
-private final class OwnFieldRow: FieldRow {
-    private let context: DecodingContext
-    private let tape: TapeView
-    private let object: UInt32
-    private let objectMode: DecodingContext.Mode
-    /// The rules for the values.
-    private let mode: DecodingContext.Mode
-    private let places: FieldPlaces
-    /// The distances of ``places``, which lives as long as this object.
-    private let distances: UnsafeMutablePointer<UInt16>
-    private let count: Int
-    /// The turn of ``places`` for this object. A different turn means that `places` is used for another object now.
-    private let turn: Int
-    /// The turn of ``places`` now.
-    private let turns: UnsafePointer<Int>
-    /// Whether the names on the tape need no conversion and do not repeat.
-    private let isGuessable: Bool
-    /// The key after the value that was found last.
-    private var next: UInt32
+extension ValueDecoder {
+    /// FMData's own decoder, if the decoder is one. A cast takes longer than to read a field, and each record asks
+    /// once.
+    fileprivate init?<D: Decoder>(_ decoder: D) {
+        guard D.self == ValueDecoder.self else { return nil }
+        self = unsafeBitCast(decoder, to: ValueDecoder.self)
+    }
+}
 
-    init(_ decoder: ValueDecoder, _ names: Names) throws {
-        let (context, object, objectMode) = (decoder.context, decoder.node, decoder.mode.members)
-        guard context.isOnTape(object), context.entry(object).kind == .object else {
-            throw context.mismatch([String: Any].self, object)
-        }
+/// The members of an object on the tape of FMData's own decoder.
+///
+/// A context uses a row again for the next object with the same names. It remembers where it found the names: as long
+/// as the keys of the objects and their order are the same, no names are compared.
+final class OwnFieldRow: FieldRow {
+    private static let unknown: UInt16 = 0
+    /// No real distance: only objects with less than 256 places are remembered.
+    private static let absent = UInt16.max
+
+    private let count: Int
+    /// The distance of each name's value from its object, if it is the same for each record.
+    private let distances: UnsafeMutablePointer<UInt16>
+    /// The context that owns this row, or that ``owner`` holds.
+    private unowned(unsafe) let context: DecodingContext
+    /// The context of a row that may outlive the decoding of its object.
+    private var owner: DecodingContext?
+
+    // A row is used by one reader at a time, and nothing here calls other code while it changes one of these.
+    /// How deep the type that uses this row is nested in others; 0 if no type uses it.
+    @exclusivity(unchecked) var depth = 0
+    @exclusivity(unchecked) private var tape: TapeView
+    @exclusivity(unchecked) private var object: UInt32 = 0
+    /// The place on the tape after the object.
+    @exclusivity(unchecked) private var end: UInt32 = 0
+    @exclusivity(unchecked) private var objectMode = DecodingContext.Mode.plain
+    /// The rules for the values.
+    @exclusivity(unchecked) private var mode = DecodingContext.Mode.plain
+    /// The state of the known keys that the distances belong to; -1 if they are valid for this object only.
+    @exclusivity(unchecked) private var epoch = -1
+    /// Whether the names on the tape need no conversion and do not repeat.
+    @exclusivity(unchecked) private var isGuessable = false
+    /// Whether the keys of the object are known, so that the distances are valid for others with the same keys.
+    @exclusivity(unchecked) private var canBeRemembered = false
+    /// The key after the value that was found last.
+    @exclusivity(unchecked) private var next: UInt32 = 0
+
+    init(_ names: Names, _ context: DecodingContext) {
         self.context = context
-        self.object = object
+        tape = context.view
+        count = names.names.count
+        distances = .allocate(capacity: max(1, count))
+        distances.initialize(repeating: Self.unknown, count: count)
+        super.init(names, nil)
+    }
+
+    deinit { distances.deallocate() }
+
+    /// Keeps the context alive as long as this row.
+    func keepContext() { owner = context }
+
+    /// Begins to read an object.
+    func begin(_ object: UInt32, _ objectMode: DecodingContext.Mode) {
+        tape = context.view
         self.objectMode = objectMode
         mode = objectMode.inside
-        tape = context.view
         next = object &+ 1
+        let head = tape[object]
         isGuessable =
-            !tape[object].flags.contains(.irregular)
-            && !(objectMode == .fields && context.rules.contains(.customKeys))
-        places = context.places(of: names)
-        distances = places.distances
-        count = places.count
-        turn = places.begin(object, tape[object], context.keys, canBeRemembered: isGuessable)
-        turns = UnsafePointer(places.turns)
-        super.init(names, nil)
+            !head.flags.contains(.irregular) && !(objectMode == .fields && context.rules.contains(.customKeys))
+        canBeRemembered = isGuessable && context.keys.hasKnownKeys(object, head)
+        if canBeRemembered, self.object == object, end == head.link, epoch == context.keys.epoch { return }
+        distances.update(repeating: Self.unknown, count: count)
+        (self.object, end, epoch) = (object, head.link, canBeRemembered ? context.keys.epoch : -1)
     }
 
     // MARK: Finding members
@@ -180,27 +211,34 @@ private final class OwnFieldRow: FieldRow {
     @inline(__always)
     private func find(_ place: Int) -> UInt32? {
         precondition(place >= 0 && place < count, "A place in the list of names")
-        if turns.pointee == turn {
-            let distance = distances[place]
-            if distance > 0, distance < FieldPlaces.absent { return object &+ UInt32(distance) }
-        }
+        let distance = distances[place]
+        if distance > 0, distance < Self.absent { return object &+ UInt32(distance) }
         return search(place)
     }
 
     @inline(never)
     private func search(_ place: Int) -> UInt32? {
-        let isRemembering = turns.pointee == turn
-        if isRemembering, distances[place] == FieldPlaces.absent { return nil }
+        if distances[place] == Self.absent { return nil }
         let node = nextIfNamed(place) ?? context.value(named: names.names[place], in: object, objectMode)
         if let node, context.isOnTape(node) { next = tape.end(of: node) }
-        if isRemembering { places.found(node, place, object) }
+        if canBeRemembered { remember(node, place) }
         return node
+    }
+
+    private func remember(_ node: UInt32?, _ place: Int) {
+        guard let node else {
+            distances[place] = Self.absent
+            return
+        }
+        // A value that is not on the tape, such as a list of repetitions, is made anew for each record.
+        guard context.isOnTape(node) else { return }
+        distances[place] = UInt16(exactly: node &- object) ?? Self.unknown
     }
 
     /// The value of the next key, if the key has the name. A list of names mostly has the order of the layout, so a
     /// record of more fields than are remembered is walked through once.
     private func nextIfNamed(_ place: Int) -> UInt32? {
-        guard isGuessable, next < tape[object].link else { return nil }
+        guard isGuessable, next < end else { return nil }
         var name = names.names[place]
         return name.withUTF8 { tape.isEqual(tape[next], $0) } ? next &+ 1 : nil
     }
@@ -308,61 +346,4 @@ private final class OwnFieldRow: FieldRow {
     }
     override func value<T: Decodable>(_ place: Int) throws -> T { try decode(T.self, place) }
     override func valueIfAny<T: Decodable>(_ place: Int) throws -> T? { try decodeIfAny(T.self, place) }
-}
-
-/// The places of a list's names in the object read last. As long as the keys and their order are the same, no names are
-/// compared.
-final class FieldPlaces {
-    static let unknown: UInt16 = 0
-    /// No real distance: only objects with less than 256 places are remembered.
-    static let absent = UInt16.max
-
-    let names: FieldRow.Names
-    let count: Int
-    /// The distance of each name's value from its object, if it is the same for each record.
-    let distances: UnsafeMutablePointer<UInt16>
-    // A list of names is used by one reader at a time, and nothing here calls other code.
-    /// Rises with each object. It is read for each field, by a pointer, which counts no references.
-    let turns: UnsafeMutablePointer<Int>
-    @exclusivity(unchecked) private var object: UInt32 = 0
-    @exclusivity(unchecked) private var end: UInt32 = 0
-    @exclusivity(unchecked) private var epoch = -1
-    @exclusivity(unchecked) private var canBeRemembered = false
-
-    init(_ names: FieldRow.Names) {
-        self.names = names
-        count = names.names.count
-        distances = .allocate(capacity: max(1, count))
-        distances.initialize(repeating: Self.unknown, count: count)
-        turns = .allocate(capacity: 1)
-        turns.initialize(to: 0)
-    }
-
-    deinit {
-        distances.deallocate()
-        turns.deallocate()
-    }
-
-    /// Prepares for an object and returns its turn.
-    @inline(__always)
-    func begin(_ object: UInt32, _ head: JSONTape.Entry, _ keys: KeyMemory, canBeRemembered: Bool) -> Int {
-        turns.pointee &+= 1
-        let turn = turns.pointee
-        self.canBeRemembered = canBeRemembered && keys.hasKnownKeys(object, head)
-        if self.canBeRemembered, self.object == object, end == head.link, epoch == keys.epoch { return turn }
-        distances.update(repeating: Self.unknown, count: count)
-        (self.object, end, epoch) = (object, head.link, self.canBeRemembered ? keys.epoch : -1)
-        return turn
-    }
-
-    func found(_ node: UInt32?, _ place: Int, _ object: UInt32) {
-        guard canBeRemembered else { return }
-        guard let node else {
-            distances[place] = Self.absent
-            return
-        }
-        // A value that is not on the tape, such as a list of repetitions, is made anew for each record.
-        guard node & DecodingContext.detachedBit == 0 else { return }
-        distances[place] = UInt16(exactly: node &- object) ?? Self.unknown
-    }
 }

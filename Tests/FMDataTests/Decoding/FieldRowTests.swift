@@ -155,14 +155,16 @@ import Testing
         }
     }
 
-    private func pairs(_ records: [String]) throws -> [Pair] {
+    private func pairs(_ fields: [String]) throws -> [Pair] { try records(Pair.self, fields) }
+
+    private func records<R: Decodable>(_ type: R.Type, _ records: [String]) throws -> [R] {
         let data = records.enumerated().map { number, fields in
             #"{"fieldData":\#(fields),"portalData":{},"recordId":"\#(number + 1)","modId":"0"}"#
         }
         let answer =
             #"{"response":{"data":[\#(data.joined(separator: ","))]},"messages":[{"code":"0","message":"OK"}]}"#
         return try FMDecoder()
-            .decodeAnswer(DataAPI.RecordResponse<Pair, DataAPI.EmptyPortal>.self, from: Data(answer.utf8))
+            .decodeAnswer(DataAPI.RecordResponse<R, DataAPI.EmptyPortal>.self, from: Data(answer.utf8))
             .data.map(\.fieldData)
     }
 
@@ -204,6 +206,48 @@ import Testing
             let wide = try FMDecoder().decodeFields(Wide.self, from: text(members))
             expectNoDifference(wide.sum, 399 * 200)
         }
+    }
+
+    /// A row that a type keeps reads its own record, even when the next ones were read.
+    @Test func aRowMayBeKept() throws {
+        struct Kept: Decodable {
+            let row: FieldRow
+            let first: String
+            init(from decoder: any Decoder) throws {
+                row = try FieldRow.of(decoder, Pair.names)
+                first = try row.text(0)
+            }
+        }
+        let kept = try records(Kept.self, [#"{"a":"1","b":"x"}"#, #"{"a":"2","b":"y"}"#, #"{"a":"3","b":"z"}"#])
+        expectNoDifference(kept.map(\.first), ["1", "2", "3"])
+        expectNoDifference(try kept.map { try $0.row.text(0) }, ["1", "2", "3"])
+        expectNoDifference(try kept.map { try $0.row.text(1) }, ["x", "y", "z"])
+    }
+
+    /// A type that fails gives its row back, and a type that is nested in itself has a row at each depth, also beyond
+    /// the number of rows that are kept.
+    @Test func aTypeWithinItself() throws {
+        struct Tree: Decodable {
+            static let names = FieldRow.Names(["name", "child", "other"])
+            let path: [String]
+            init(from decoder: any Decoder) throws {
+                let row = try FieldRow.of(decoder, Self.names)
+                let below = try? row.valueIfAny(1) as Tree?
+                let other: String? = try row.textIfAny(2)
+                path = try [row.text(0)] + (below?.path ?? []) + (other.map { [$0] } ?? [])
+            }
+        }
+        func tree(_ depth: Int) -> String {
+            #"{"name":"\#(depth)","other":"-\#(depth)","child":\#(depth == 40 ? #"{"other":"x"}"# : tree(depth + 1))}"#
+        }
+        let path = (1...40).map(String.init) + (1...40).reversed().map { "-\($0)" }
+        for _ in 0..<2 {
+            expectNoDifference(try FMDecoder().decode(Tree.self, from: Data(tree(1).utf8)).path, path)
+        }
+        expectNoDifference(
+            try records(Tree.self, Array(repeating: #"{"name":"n","child":{"other":"x"}}"#, count: 3)).map(\.path),
+            Array(repeating: ["n"], count: 3)
+        )
     }
 
     /// Two rows of one type that are read at the same time do not take each other's places.
