@@ -180,7 +180,7 @@ final class DecodingContext {
     func row(_ names: FieldRow.Names, _ object: UInt32, _ mode: Mode) throws -> FieldRow {
         guard isOnTape(object), document[object].kind == .object else { throw mismatch([String: Any].self, object) }
         let row = spareRow(names)
-        row.begin(object, mode)
+        row.begin(object, mode, self)
         return row
     }
 

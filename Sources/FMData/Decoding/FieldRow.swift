@@ -154,7 +154,7 @@ final class OwnFieldRow: FieldRow {
     /// The distance of each name's value from its object, if it is the same for each record.
     private let distances: UnsafeMutablePointer<UInt16>
     /// The context that owns this row, or that ``owner`` holds.
-    private unowned(unsafe) let context: DecodingContext
+    private let unownedContext: Unmanaged<DecodingContext>
     /// The context of a row that may outlive the decoding of its object.
     private var owner: DecodingContext?
 
@@ -178,7 +178,7 @@ final class OwnFieldRow: FieldRow {
     @exclusivity(unchecked) private var next: UInt32 = 0
 
     init(_ names: Names, _ context: DecodingContext) {
-        self.context = context
+        unownedContext = .passUnretained(context)
         tape = context.view
         count = names.names.count
         distances = .allocate(capacity: max(1, count))
@@ -189,10 +189,16 @@ final class OwnFieldRow: FieldRow {
     deinit { distances.deallocate() }
 
     /// Keeps the context alive as long as this row.
-    func keepContext() { owner = context }
+    func keepContext() { owner = unownedContext.takeUnretainedValue() }
 
-    /// Begins to read an object.
-    func begin(_ object: UInt32, _ objectMode: DecodingContext.Mode) {
+    /// Calls the context without counting a reference to it, which each value would cost otherwise.
+    @inline(__always)
+    private func context<T>(_ call: (DecodingContext) throws -> T) rethrows -> T {
+        try unownedContext._withUnsafeGuaranteedRef(call)
+    }
+
+    /// Begins to read an object of its context.
+    func begin(_ object: UInt32, _ objectMode: DecodingContext.Mode, _ context: DecodingContext) {
         tape = context.view
         self.objectMode = objectMode
         mode = objectMode.inside
@@ -219,8 +225,8 @@ final class OwnFieldRow: FieldRow {
     @inline(never)
     private func search(_ place: Int) -> UInt32? {
         if distances[place] == Self.absent { return nil }
-        let node = nextIfNamed(place) ?? context.value(named: names.names[place], in: object, objectMode)
-        if let node, context.isOnTape(node) { next = tape.end(of: node) }
+        let node = nextIfNamed(place) ?? context { $0.value(named: names.names[place], in: object, objectMode) }
+        if let node, isOnTape(node) { next = tape.end(of: node) }
         if canBeRemembered { remember(node, place) }
         return node
     }
@@ -231,7 +237,7 @@ final class OwnFieldRow: FieldRow {
             return
         }
         // A value that is not on the tape, such as a list of repetitions, is made anew for each record.
-        guard context.isOnTape(node) else { return }
+        guard isOnTape(node) else { return }
         distances[place] = UInt16(exactly: node &- object) ?? Self.unknown
     }
 
@@ -250,7 +256,9 @@ final class OwnFieldRow: FieldRow {
     }
 
     @inline(never)
-    private func missing(_ place: Int) -> DecodingError { context.missing(DecodingKey(names.names[place]), object) }
+    private func missing(_ place: Int) -> DecodingError {
+        context { $0.missing(DecodingKey(names.names[place]), object) }
+    }
 
     /// The value, unless it is absent, `null` or an empty field.
     @inline(__always)
@@ -259,20 +267,23 @@ final class OwnFieldRow: FieldRow {
         let entry = self.entry(node)
         if entry.kind == .null { return nil }
         let isEmpty = entry.kind == .string && entry.length == 0 && mode == .fields
-        return isEmpty && context.rules.contains(.emptyIsNil) ? nil : node
+        return isEmpty && context({ $0.rules.contains(.emptyIsNil) }) ? nil : node
     }
 
     @inline(__always)
     private func entry(_ node: UInt32) -> JSONTape.Entry {
-        node & DecodingContext.detachedBit == 0 ? tape[node] : context.entry(node)
+        isOnTape(node) ? tape[node] : context { $0.entry(node) }
     }
+
+    @inline(__always)
+    private func isOnTape(_ node: UInt32) -> Bool { node & DecodingContext.detachedBit == 0 }
 
     // MARK: Values
 
     @inline(__always)
     private func text(at node: UInt32) throws -> String {
         let entry = self.entry(node)
-        return entry.kind == .string ? tape.string(entry) : try context.string(node, mode)
+        return entry.kind == .string ? tape.string(entry) : try context { try $0.string(node, mode) }
     }
 
     override func text(_ place: Int) throws -> String { try text(at: try node(place)) }
@@ -282,7 +293,7 @@ final class OwnFieldRow: FieldRow {
         let entry = self.entry(node)
         if entry.kind == .null { return nil }
         if entry.kind == .string, entry.length == 0, mode == .fields,
-            context.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil])
+            context({ $0.rules.isSuperset(of: [.emptyIsNil, .emptyTextIsNil]) })
         {
             return nil
         }
@@ -292,45 +303,49 @@ final class OwnFieldRow: FieldRow {
     override func integer(_ place: Int) throws -> Int {
         let node = try node(place)
         if let small = entry(node).smallInteger { return Int(small) }
-        return try context.integer(Int.self, node, mode)
+        return try context { try $0.integer(Int.self, node, mode) }
     }
 
     override func integerIfAny(_ place: Int) throws -> Int? {
         guard let node = present(place) else { return nil }
         if let small = entry(node).smallInteger { return Int(small) }
-        return try context.integerIfAny(Int.self, node, mode)
+        return try context { try $0.integerIfAny(Int.self, node, mode) }
     }
 
     override func double(_ place: Int) throws -> Double {
         let node = try node(place)
         if let small = entry(node).smallDouble { return small }
-        return try context.double(node, mode)
+        return try context { try $0.double(node, mode) }
     }
 
     override func doubleIfAny(_ place: Int) throws -> Double? {
         guard let node = present(place) else { return nil }
         if let small = entry(node).smallDouble { return small }
-        return try context.doubleIfAny(node, mode)
+        return try context { try $0.doubleIfAny(node, mode) }
     }
 
-    override func bool(_ place: Int) throws -> Bool { try context.bool(try node(place), mode) }
+    override func bool(_ place: Int) throws -> Bool {
+        let node = try node(place)
+        return try context { try $0.bool(node, mode) }
+    }
 
     override func boolIfAny(_ place: Int) throws -> Bool? {
         guard let node = present(place) else { return nil }
-        return try context.boolIfAny(node, mode)
+        return try context { try $0.boolIfAny(node, mode) }
     }
 
     @inline(__always)
     private func decode<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T {
-        try context.decode(type, try node(place), mode)
+        let node = try node(place)
+        return try context { try $0.decode(type, node, mode) }
     }
 
     @inline(__always)
     private func decodeIfAny<T: Decodable>(_ type: T.Type, _ place: Int) throws -> T? {
         guard let node = find(place) else { return nil }
         // A list is read even if its first repetition is missing.
-        if entry(node).kind == .null, !context.isGap(node) || !(type is any ListValue.Type) { return nil }
-        return try context.decodeIfAny(type, node, mode)
+        if entry(node).kind == .null, !context({ $0.isGap(node) }) || !(type is any ListValue.Type) { return nil }
+        return try context { try $0.decodeIfAny(type, node, mode) }
     }
 
     override func number(_ place: Int) throws -> FMNumber { try decode(FMNumber.self, place) }
