@@ -68,7 +68,7 @@ struct SleepingMemberTests {
             scene.host.inject(.holdAnswer, on: .getRecords)
             async let read: Void = scene.sleeper.read()
             try await scene.pool.untilThere("t1")
-            await until { scene.host.counters.requests[.getRecords] == 1 }
+            await scene.host.untilAnswersHeld()
             scene.proxy.behave(.blackHole)
             try await scene.passTheSlotOn()
             await scene.wakeUp()
@@ -84,7 +84,7 @@ struct SleepingMemberTests {
         try await withSleeper { scene in
             scene.host.inject(.holdAnswer, on: .login)
             async let read: Void = scene.sleeper.read()
-            await until { scene.host.counters.openSessions == 1 }
+            await scene.host.untilAnswersHeld()
             scene.proxy.behave(.blackHole)
             try await scene.passTheSlotOn()
             expectNoDifference(scene.heir.core.counters.strays, 1)
@@ -102,7 +102,7 @@ struct SleepingMemberTests {
         try await withSleeper { scene in
             scene.host.inject(.holdAnswer, on: .login)
             async let read: Void = scene.sleeper.read()
-            await until { scene.host.counters.openSessions == 1 }
+            await scene.host.untilAnswersHeld()
             scene.proxy.behave(.hold)
             scene.host.releaseAnswers()
             await until { scene.proxy.holdCount > 0 }

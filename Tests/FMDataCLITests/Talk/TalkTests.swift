@@ -100,6 +100,7 @@ import Testing
             let text = await terminal.text(until: ", 1 s")
             #expect(text.contains("Waiting for http://127.0.0.1:"), "\(text)")
             #expect(!text.contains("\n"))
+            await home.sandbox.untilAnswersHeld()
             home.sandbox.releaseAnswers()
             #expect(try await finished.status == 0)
             // The line is erased in the end.
