@@ -36,14 +36,15 @@ enum Criterion: Equatable, Sendable {
         }
     }
 
-    /// Whether a value satisfies the criterion. `duplicates` contains the contents that occur more than once.
-    func matches(_ value: FieldValue, duplicates: Set<MatchKey>) -> Bool {
+    /// Whether a content satisfies the criterion. `duplicates` contains the contents that occur more than once.
+    func matches(_ content: FindContent, duplicates: Set<MatchKey>) -> Bool {
+        let value = content.value
         switch self {
         case .empty: return value.isEmpty
         case .notEmpty: return !value.isEmpty
         case .duplicated(let type): return !value.isEmpty && duplicates.contains(Self.content(value.text, type))
         case .unreadable(let type): return !value.isEmpty && !Self.isReadable(value.text, as: type)
-        case .text(let criterion): return criterion.matches(value.text)
+        case .text(let criterion): return criterion.matches(content.folded)
         case .number(let criterion): return criterion.matches(value.text)
         case .moment(let criterion): return criterion.matches(value.text)
         }
@@ -63,6 +64,18 @@ enum Criterion: Equatable, Sendable {
         case .timestamp: DateNotation.us.timestamp(from: text) != nil
         case .text, .container: true
         }
+    }
+}
+
+/// A value that criteria are compared with, with its text as criteria on text see it.
+struct FindContent {
+    let value: FieldValue
+    /// Empty for a field of another type, which no criterion on text is compared with.
+    let folded: [UInt32]
+
+    init(_ value: FieldValue, of type: Solution.FieldType) {
+        self.value = value
+        folded = type == .text ? TextFolding.fold(value.text) : []
     }
 }
 

@@ -18,19 +18,29 @@ extension Reader {
     func find(_ requests: [FindRequest], table: Int, database: DatabaseModel) -> [Record] {
         let records = world.tables[table].records
         var found = Array(repeating: requests.first?.isOmit ?? false, count: records.count)
+        var columns: [FindColumn] = []
         for request in requests {
             let duplicates = request.conditions.map { self.duplicates(for: $0) }
-            for (position, record) in records.enumerated() where found[position] == request.isOmit {
-                let matches = zip(request.conditions, duplicates).allSatisfy { condition, duplicates in
-                    values(
-                        of: condition.reference,
-                        repetitions: condition.repetitions,
-                        from: record,
-                        table: table,
-                        database: database,
-                        all: true
-                    )
-                    .contains { condition.criterion.matches($0, duplicates: duplicates) }
+            let places = request.conditions.map { condition in
+                if let known = columns.firstIndex(where: { $0.isOf(condition) }) { return known }
+                let field = model.tables[condition.reference.table].fields[condition.reference.field]
+                columns.append(FindColumn(condition, field.type, recordCount: records.count))
+                return columns.count - 1
+            }
+            for position in records.indices where found[position] == request.isOmit {
+                let matches = request.conditions.indices.allSatisfy { number in
+                    let criterion = request.conditions[number].criterion
+                    return columns[places[number]].contents(at: position) { reference, repetitions in
+                        values(
+                            of: reference,
+                            repetitions: repetitions,
+                            from: records[position],
+                            table: table,
+                            database: database,
+                            all: true
+                        )
+                    }
+                    .contains { criterion.matches($0, duplicates: duplicates[number]) }
                 }
                 if matches { found[position] = !request.isOmit }
             }
@@ -50,5 +60,33 @@ extension Reader {
             if !seen.insert(content).inserted { duplicates.insert(content) }
         }
         return duplicates
+    }
+}
+
+/// What the records of a table have in one field, read once for all requests of a find: a find of many keys has a
+/// request for each.
+private struct FindColumn {
+    let reference: FieldReference
+    let repetitions: ClosedRange<Int>
+    let type: Solution.FieldType
+    private var contents: [[FindContent]?]
+
+    init(_ condition: FindRequest.Condition, _ type: Solution.FieldType, recordCount: Int) {
+        (reference, repetitions, self.type) = (condition.reference, condition.repetitions, type)
+        contents = Array(repeating: nil, count: recordCount)
+    }
+
+    func isOf(_ condition: FindRequest.Condition) -> Bool {
+        reference == condition.reference && repetitions == condition.repetitions
+    }
+
+    mutating func contents(
+        at position: Int,
+        reading read: (FieldReference, ClosedRange<Int>) -> [FieldValue]
+    ) -> [FindContent] {
+        if let known = contents[position] { return known }
+        let new = read(reference, repetitions).map { FindContent($0, of: type) }
+        contents[position] = new
+        return new
     }
 }

@@ -42,8 +42,8 @@ enum TextCriterion: Equatable, Sendable {
         }
     }
 
-    func matches(_ text: String) -> Bool {
-        let folded = TextFolding.fold(text)
+    /// Whether a folded text satisfies the criterion.
+    func matches(_ folded: [UInt32]) -> Bool {
         switch self {
         case .whole(let pattern):
             return pattern.matches(folded[...], whole: true)

@@ -15,7 +15,7 @@ import Testing
         let criterion = try Criterion(criterion, type: type, today: today)
         var seen: Set<MatchKey> = []
         let duplicates = Set(values.map { Criterion.content($0, type) }.filter { !seen.insert($0).inserted })
-        return values.filter { criterion.matches(.text($0), duplicates: duplicates) }
+        return values.filter { criterion.matches(FindContent(.text($0), of: type), duplicates: duplicates) }
     }
 
     private static let names = ["Ada Lovelace", "Adalbert", "lovelace", "ÁDA", ""]
@@ -173,7 +173,7 @@ import Testing
                     continue
                 }
                 for value in ["", "a 1", "01/02/2024", "12:30:00", "01/02/2024 12:30:00"] {
-                    _ = criterion.matches(.text(value), duplicates: [])
+                    _ = criterion.matches(FindContent(.text(value), of: type), duplicates: [])
                 }
             }
         }
