@@ -133,8 +133,8 @@ public class FieldRow {
 }
 
 extension ValueDecoder {
-    /// FMData's own decoder, if the decoder is one. A cast takes longer than to read a field, and each record asks
-    /// once.
+    /// FMData's own decoder, if the decoder is one. A comparison of types is faster than a cast, and each record needs
+    /// one.
     fileprivate init?<D: Decoder>(_ decoder: D) {
         guard D.self == ValueDecoder.self else { return nil }
         self = unsafeBitCast(decoder, to: ValueDecoder.self)
