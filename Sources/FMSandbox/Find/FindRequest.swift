@@ -24,7 +24,7 @@ extension Reader {
             let places = request.conditions.map { condition in
                 if let known = columns.firstIndex(where: { $0.isOf(condition) }) { return known }
                 let field = model.tables[condition.reference.table].fields[condition.reference.field]
-                columns.append(FindColumn(condition, field.type, recordCount: records.count))
+                columns.append(FindColumn(condition, field.type, keeping: requests.count > 1 ? records.count : 0))
                 return columns.count - 1
             }
             for position in records.indices where found[position] == request.isOmit {
@@ -71,7 +71,8 @@ private struct FindColumn {
     let type: Solution.FieldType
     private var contents: [[FindContent]?]
 
-    init(_ condition: FindRequest.Condition, _ type: Solution.FieldType, recordCount: Int) {
+    /// - Parameter recordCount: of how many records the contents are kept: 0 for a find of one request.
+    init(_ condition: FindRequest.Condition, _ type: Solution.FieldType, keeping recordCount: Int) {
         (reference, repetitions, self.type) = (condition.reference, condition.repetitions, type)
         contents = Array(repeating: nil, count: recordCount)
     }
@@ -84,6 +85,7 @@ private struct FindColumn {
         at position: Int,
         reading read: (FieldReference, ClosedRange<Int>) -> [FieldValue]
     ) -> [FindContent] {
+        guard !contents.isEmpty else { return read(reference, repetitions).map { FindContent($0, of: type) } }
         if let known = contents[position] { return known }
         let new = read(reference, repetitions).map { FindContent($0, of: type) }
         contents[position] = new
