@@ -56,8 +56,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ] + (hasPostgres ? [.package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0")] : []),
@@ -130,23 +128,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // Examples that are packages of their own are built here, by links to their sources, and not once more.
-        .executableTarget(
-            name: "service",
-            dependencies: [
-                .product(name: "FMData", package: "FMData"),
-                .product(name: "FMDataMetrics", package: "FMData"),
-                .product(name: "FMDataLifecycle", package: "FMData"),
-                .product(name: "OpenCombine", package: "OpenCombine"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "Logging", package: "swift-log"),
-            ],
-            path: "ServiceExample",
-            swiftSettings: strict
-        ),
+        // `FleetExample` is a link to Examples/Fleet, which is built here and not once more.
         .executableTarget(
             name: "fleet",
             dependencies: [
