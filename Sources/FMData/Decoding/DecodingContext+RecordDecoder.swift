@@ -20,10 +20,18 @@ extension DecodingContext {
     }
 
     /// The text of an object. It is known to be valid JSON.
-    private func objectText(_ node: UInt32) -> UnsafeBufferPointer<UInt8> {
-        let text = document.bytes + document.valueStart + Int(entry(node).offset)
-        var depth = 0
+    fileprivate func objectText(_ node: UInt32) -> UnsafeBufferPointer<UInt8> {
+        let object = entry(node)
+        let text = document.bytes + document.valueStart + Int(object.offset)
         var end = 0
+        if object.isFlat(at: node), object.length > 0 {
+            // The object ends at the first brace behind its last value: between them is a quotation mark or white space.
+            let last = document[object.link - 1]
+            end = Int(last.offset - object.offset + last.length)
+            while text[end] != UInt8(ascii: "}") { end += 1 }
+            return UnsafeBufferPointer(start: text, count: end + 1)
+        }
+        var depth = 0
         var isInString = false
         repeat {
             switch text[end] {
@@ -36,6 +44,16 @@ extension DecodingContext {
             end += 1
         } while depth > 0
         return UnsafeBufferPointer(start: text, count: end)
+    }
+}
+
+extension ValueDecoder {
+    /// The text of the value, if it is an object of which no other decoder reads a part.
+    var ownObjectText: [UInt8]? {
+        guard context.recordDecoder == nil, context.isOnTape(node), context.entry(node).kind == .object else {
+            return nil
+        }
+        return Array(context.objectText(node))
     }
 }
 

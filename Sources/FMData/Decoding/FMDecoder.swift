@@ -54,7 +54,8 @@ public struct FMDecoder: Sendable {
         try decode(type, from: json, .fields)
     }
 
-    private func decode<T: Decodable>(
+    /// Decodes a value by the rules of a part of an answer.
+    func decode<T: Decodable>(
         _ type: T.Type,
         from json: some Collection<UInt8>,
         _ mode: DecodingContext.Mode

@@ -29,7 +29,7 @@ extension DataAPI {
 
         // Exactly one of the two is there. Both are stored here: a generic type around them costs 4 % of decoding.
         private let fields: R?
-        private let failed: Undecoded?
+        private let failed: Undecoded<FieldData>?
 
         /// Creates fields that can be decoded, for tests and doubles.
         public init(_ fields: R) { (self.fields, failed) = (fields, nil) }
@@ -37,19 +37,28 @@ extension DataAPI {
         /// The fields, or why they cannot be decoded.
         public var result: Result<R, DecodingFailure> { Undecoded.result(fields, failed) }
 
-        /// The values that the server sent for fields that cannot be decoded; `nil` if they can be.
-        public var unreadable: FieldData? { failed?.raw as? FieldData }
+        /// The values that the server sent for fields that cannot be decoded; `nil` if they can be. They are read each
+        /// time they are asked for.
+        public var unreadable: FieldData? { failed?.raw }
 
         /// The read-only fields of the record's type.
         public static var readOnlyFields: [R.CodingKeys]? { R.readOnlyFields }
 
         /// Reads the fields, or the server's values if they cannot be decoded.
+        @inline(__always)
         public init(from decoder: any Decoder) throws {
+            // Inlined, this knows its own type from whoever decodes it, and without `R?` it needs no other. Looking up
+            // each of these types costs 2 % of decoding.
+            let read: R
             do {
-                (fields, failed) = (try R(from: decoder), nil)
+                read = try R(from: decoder)
             } catch {
-                (fields, failed) = (nil, Undecoded(error, of: decoder, raw: try? FieldData(from: decoder)))
+                fields = nil
+                failed = Undecoded(error, of: decoder)
+                return
             }
+            fields = read
+            failed = nil
         }
 
         /// Writes the fields as they were read.
@@ -60,7 +69,7 @@ extension DataAPI {
     public struct LenientPortals<P: Codable & Sendable>: Codable, Sendable {
         // Exactly one of the two is there.
         private let portals: P?
-        private let failed: Undecoded?
+        private let failed: Undecoded<[String: [FieldData]]>?
 
         /// Creates rows that can be decoded, for tests and doubles.
         public init(_ portals: P) { (self.portals, failed) = (portals, nil) }
@@ -69,13 +78,19 @@ extension DataAPI {
         public var result: Result<P, DecodingFailure> { Undecoded.result(portals, failed) }
 
         /// Reads the rows, or the server's values if they cannot be decoded.
+        @inline(__always)
         public init(from decoder: any Decoder) throws {
+            // As with the fields.
+            let read: P
             do {
-                (portals, failed) = (try P(from: decoder), nil)
+                read = try P(from: decoder)
             } catch {
-                let raw = try? [String: [FieldData]](from: decoder)
-                (portals, failed) = (nil, Undecoded(error, of: decoder, raw: raw))
+                portals = nil
+                failed = Undecoded(error, of: decoder)
+                return
             }
+            portals = read
+            failed = nil
         }
 
         /// Writes the rows as they were read.
@@ -117,14 +132,33 @@ extension DataAPI.Record {
 }
 
 /// Why a value could not be decoded, and what the server sent for it.
-private final class Undecoded: Sendable {
+private final class Undecoded<Raw: Codable & Sendable>: Sendable {
     let failure: DecodingFailure
-    /// `nil` if it cannot be read in any way.
-    let raw: (any Encodable & Sendable)?
+    private let sent: Sent
 
-    init(_ error: any Error, of decoder: any Decoder, raw: (any Encodable & Sendable)?) {
+    private enum Sent {
+        /// An object's text. It is decoded when somebody asks for it, since few of many failures are looked at.
+        case text([UInt8], DecodingContext.Mode, FMDecoder)
+        /// What the decoder made of any other value; `nil` if it could not.
+        case value(Raw?)
+    }
+
+    init(_ error: any Error, of decoder: any Decoder) {
         failure = DecodingFailure(error, of: decoder)
-        self.raw = raw
+        if let own = decoder as? ValueDecoder, let text = own.ownObjectText {
+            let sameRules = FMDecoder(options: own.context.options, userInfo: own.context.userInfo)
+            sent = .text(text, own.mode, sameRules)
+        } else {
+            sent = .value(try? Raw(from: decoder))
+        }
+    }
+
+    /// `nil` if it cannot be read in any way.
+    var raw: Raw? {
+        switch sent {
+        case .text(let text, let mode, let decoder): try? decoder.decode(Raw.self, from: text, mode)
+        case .value(let value): value
+        }
     }
 
     static func result<Value>(_ value: Value?, _ failed: Undecoded?) -> Result<Value, DecodingFailure> {
@@ -138,6 +172,11 @@ private final class Undecoded: Sendable {
         guard let raw = failed.raw else { throw failed.failure }
         try raw.encode(to: encoder)
     }
+}
+
+extension Undecoded: CustomReflectable {
+    /// A dump shows the values instead of the bytes of their text.
+    var customMirror: Mirror { Mirror(self, children: ["failure": failure, "raw": raw as Any], displayStyle: .class) }
 }
 
 extension DecodingFailure {

@@ -93,7 +93,7 @@ enum DecodeSuite: Suite {
         let decoder = FMDecoder()
         let figures = try await compare(
             [
-                Competitor("strict", repeating(count) { try decode(DecodeModels.Wide.self, good, decoder) }),
+                Competitor("strict", repeating(count) { try decode(DecodeModels.WideRecord.self, good, decoder) }),
                 Competitor(
                     "lenient_good",
                     repeating(count) { try decode(DataAPI.Lenient<DecodeModels.WideRecord>.self, good, decoder) }
