@@ -25,7 +25,8 @@ extension DecodingContext {
         let text = document.bytes + document.valueStart + Int(object.offset)
         var end = 0
         if object.isFlat(at: node), object.length > 0 {
-            // The object ends at the first brace behind its last value: between them is a quotation mark or white space.
+            // The object ends at the first brace behind its last value: between them are a quotation mark and white
+            // space at most.
             let last = document[object.link - 1]
             end = Int(last.offset - object.offset + last.length)
             while text[end] != UInt8(ascii: "}") { end += 1 }

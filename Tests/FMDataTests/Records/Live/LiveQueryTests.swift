@@ -83,10 +83,14 @@ import Testing
             let id = try await harbour.insert("Draken")
             first.cancel()
             let second = Harbour.Values(initialDemand: .max(1))
+            // First the known value, then the changes that the next poll finds. A poll that ends before this thread has
+            // delivered the known value would replace it.
+            harbour.sandbox.inject(.holdAnswer, on: .find)
             query.subscribe(second)
-            // First the known value, then the changes that the next poll finds.
             expectNoDifference(second.values.map(\.ids), [[1, 2, 3]])
             second.request(.unlimited)
+            await harbour.sandbox.untilAnswersHeld()
+            harbour.sandbox.releaseAnswers()
             await second.valueCount(atLeast: 2)
             expectNoDifference(second.values[1].changes.inserted.map(\.recordId), [id])
             second.cancel()
