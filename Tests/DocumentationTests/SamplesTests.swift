@@ -127,13 +127,7 @@ import Testing
         expectNoDifference(sketches.filter { $0.contains(types) && !$0.contains("…") }, [])
     }
 
-    /// Each document in each place; in a brief run each in one place, which changes from document to document.
-    static let runs: [(Document, Place)] = documents.enumerated().flatMap { number, document in
-        let places = Place.allCases
-        return Effort.isThorough ? places.map { (document, $0) } : [(document, places[number % places.count])]
-    }
-
-    @Test(arguments: runs)
+    @Test(.thorough, arguments: documents, Place.allCases)
     func everySamplePrintsWhatItClaims(_ document: Document, in place: Place) async throws {
         let run = try await run(document, in: place, until: document.claims + [Self.end])
         expectNoDifference(run.missing, [])

@@ -75,7 +75,7 @@ import Testing
     // MARK: Usage
 
     /// Missing options are noticed only when the command runs.
-    @Test func aMistakeShowsTheUsageOfItsCommand() async throws {
+    @Test(.thorough) func aMistakeShowsTheUsageOfItsCommand() async throws {
         func usage(_ command: String) -> String {
             "\nUsage: fmdata \(command) "
         }
@@ -104,7 +104,7 @@ import Testing
         #expect(option.errors.contains("Usage: fmdata schema fetch "))
     }
 
-    @Test(arguments: ["a b", "http://", "fms.example.com/fmi/data", "http://fms.example.com"])
+    @Test(.thorough, arguments: ["a b", "http://", "fms.example.com/fmi/data", "http://fms.example.com"])
     func aHostThatCannotBeAskedIsAMistakeOfUsage(_ host: String) async throws {
         try await withTemporaryFolder { folder in
             let environment = Self.nobody.merging(["FM_HOST": host]) { $1 }

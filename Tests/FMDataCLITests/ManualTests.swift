@@ -37,7 +37,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func everyExamplePrintsWhatThePageSays() async throws {
+    @Test(.thorough) func everyExamplePrintsWhatThePageSays() async throws {
         let examples = try Self.examples()
         #expect(examples.count > 20)
         try await Home.with { home in

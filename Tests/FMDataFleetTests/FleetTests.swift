@@ -53,7 +53,7 @@ struct FleetTests {
 
     // MARK: While all is well
 
-    @Test func eightMembersOpenNoMoreSessionsThanThereAreSlots() async throws {
+    @Test(.thorough) func eightMembersOpenNoMoreSessionsThanThereAreSlots() async throws {
         try await withHost { store, host in
             let fleet = members(8, store, host)
             try await together(fleet) { try await $0.read(20) }
@@ -70,7 +70,7 @@ struct FleetTests {
         }
     }
 
-    @Test func aMemberAloneAsksTheStoreForNothingButItsSlot() async throws {
+    @Test(.thorough) func aMemberAloneAsksTheStoreForNothingButItsSlot() async throws {
         try await withHost { store, host in
             let member = TestFleet(store: store, host: host, slots: 2) { $0.renewal = .hours(1) }
             try await member.read()
@@ -83,7 +83,7 @@ struct FleetTests {
         }
     }
 
-    @Test func aSlotIsHandedOverWithItsSession() async throws {
+    @Test(.thorough) func aSlotIsHandedOverWithItsSession() async throws {
         try await withHost(sessions: 1) { store, host in
             let fleet = members(2, store, host, slots: 1)
             for member in fleet + fleet { try await member.read() }
@@ -94,7 +94,7 @@ struct FleetTests {
     }
 
     /// Without the right to subscribe, a member hears no message.
-    @Test func messagesOnlyShortenWaits() async throws {
+    @Test(.thorough) func messagesOnlyShortenWaits() async throws {
         try await withHost(sessions: 1) { store, host in
             let owner = StoreClient.make(at: store.address)
             _ = try await owner.send { _ in
@@ -108,7 +108,7 @@ struct FleetTests {
         }
     }
 
-    @Test func pinnedWorkHasASlotOfItsOwn() async throws {
+    @Test(.thorough) func pinnedWorkHasASlotOfItsOwn() async throws {
         try await withHost(sessions: 1) { store, host in
             let fleet = members(2, store, host, slots: 1)
             try await fleet[0].read()
@@ -138,7 +138,7 @@ struct FleetTests {
         }
     }
 
-    @Test func whoHasManyCallsLeavesTheOthersTheirTurns() async throws {
+    @Test(.thorough) func whoHasManyCallsLeavesTheOthersTheirTurns() async throws {
         try await withHost { store, host in
             let fleet = members(6, store, host, slots: 2)
             let isDone = Locked(false)
@@ -169,7 +169,7 @@ struct FleetTests {
         }
     }
 
-    @Test func aFullHostLimitsTheWholeFleetAndNoRequestIsLost() async throws {
+    @Test(.thorough) func aFullHostLimitsTheWholeFleetAndNoRequestIsLost() async throws {
         try await withHost(sessions: 2) { store, host in
             let fleet = members(4, store, host, slots: 4)
             try await together(fleet) { try await $0.read(30) }
@@ -194,7 +194,7 @@ struct FleetTests {
 
     // MARK: Deaths
 
-    @Test func theSlotOfADeadMemberIsFreeWhenItsLeaseHasEndedWithItsToken() async throws {
+    @Test(.thorough) func theSlotOfADeadMemberIsFreeWhenItsLeaseHasEndedWithItsToken() async throws {
         try await withHost(sessions: 1) { store, host in
             let dead = TestFleet(store: store, host: host, slots: 1) { $0.renewal = .hours(1) }
             try await dead.read()
@@ -235,7 +235,7 @@ struct FleetTests {
         }
     }
 
-    @Test func aSessionWhoseLoginIsNotAnsweredIsCounted() async throws {
+    @Test(.thorough) func aSessionWhoseLoginIsNotAnsweredIsCounted() async throws {
         try await withHost { store, host in
             host.inject(.cutAnswer(afterBytes: 0), on: .login)
             let member = TestFleet(store: store, host: host, slots: 1)
@@ -280,7 +280,7 @@ struct FleetTests {
 
     // MARK: The store goes away
 
-    @Test func aSplitStoreHasItsSlotsOnEachSide() async throws {
+    @Test(.thorough) func aSplitStoreHasItsSlotsOnEachSide() async throws {
         try await withHost(sessions: 4) { store, host in
             try await StoreServer.run { other in
                 let fleet = members(4, store, host, slots: 2) + members(4, other, host, slots: 2)
@@ -292,7 +292,7 @@ struct FleetTests {
         }
     }
 
-    @Test func whileTheStoreIsAwayHoldersGoOnAndOthersHaveOneSessionEach() async throws {
+    @Test(.thorough) func whileTheStoreIsAwayHoldersGoOnAndOthersHaveOneSessionEach() async throws {
         try await withHost { store, host in
             let holder = TestFleet(store: store, host: host, slots: 1) { $0.calls.grace = Self.grace }
             try await readAfterGrace(holder, StoredPool(in: store))
@@ -317,7 +317,7 @@ struct FleetTests {
         }
     }
 
-    @Test func anEmptyStoreLearnsFromTheHoldersWhatTheyHold() async throws {
+    @Test(.thorough) func anEmptyStoreLearnsFromTheHoldersWhatTheyHold() async throws {
         try await withHost(sessions: 2) { store, host in
             let holder = TestFleet(store: store, host: host, slots: 2) { $0.calls.grace = Self.grace }
             let pool = StoredPool(in: store)

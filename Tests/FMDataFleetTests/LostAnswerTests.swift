@@ -33,7 +33,7 @@ struct LostAnswerTests {
         DataAPI.SessionBudget.Request(key: Self.key, member: .init(), tell: { _ in })
     }
 
-    @Test func aTakenSlotWhoseAnswerIsLostIsTheSameSlotWhenItIsAskedForAgain() async throws {
+    @Test(.thorough) func aTakenSlotWhoseAnswerIsLostIsTheSameSlotWhenItIsAskedForAgain() async throws {
         try await withProxy { store, proxy in
             let core = core(at: proxy.socket)
             // The connection is made while answers still come.
@@ -88,10 +88,10 @@ struct LostAnswerTests {
         }
     }
 
-    @Test func theConnectionMayEndAtAnyByte() async throws {
+    @Test(.thorough) func theConnectionMayEndAtAnyByte() async throws {
         try await withProxy { store, proxy in
             // Longer than all answers together, greeting and information included.
-            let (bytes, places) = (1400, Effort.of(128, brief: 20))
+            let (bytes, places) = (1400, 128)
             for place in 0...places {
                 let core = core(at: proxy.socket)
                 proxy.behave(.cutAfter(bytes * place / places))

@@ -118,7 +118,7 @@ struct SleepingMemberTests {
         }
     }
 
-    @Test func aSlotThatIsGivenBackTooLateStaysWithItsNextHolder() async throws {
+    @Test(.thorough) func aSlotThatIsGivenBackTooLateStaysWithItsNextHolder() async throws {
         try await withSleeper { scene in
             try await scene.sleeper.read()
             try await scene.pool.untilThere("t1")

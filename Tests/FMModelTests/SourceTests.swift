@@ -310,7 +310,7 @@ import Testing
         return (process.waitUntilExit(), text)
     }
 
-    @Test(arguments: AccessLevel.allCases) func theTextIsFormatted(_ access: AccessLevel) throws {
+    @Test(.thorough, arguments: AccessLevel.allCases) func theTextIsFormatted(_ access: AccessLevel) throws {
         let layouts = HardNames.snapshots
         let text = ModelSource(access: access).file(of: layouts, origin: "a test")
             .replacingOccurrences(of: "// swift-format-ignore-file\n", with: "")
@@ -323,9 +323,9 @@ import Testing
         }
     }
 
-    @Test func anyNamesMakeTextThatParses() throws {
+    @Test(.thorough) func anyNamesMakeTextThatParses() throws {
         try withTemporaryFolder { folder in
-            let paths = try (1...UInt64(Effort.of(60, brief: 6))).map { seed in
+            let paths = try (1...60 as ClosedRange<UInt64>).map { seed in
                 var random = SeededRandom(seed: seed)
                 let update = LayoutSnapshot.updating([], with: (0..<3).map { _ in RandomNames.layout(using: &random) })
                 let access = AccessLevel.allCases.randomElement(using: &random) ?? .internal

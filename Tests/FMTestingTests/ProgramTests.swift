@@ -44,7 +44,7 @@ import Testing
         expectNoDifference(model.message, FileMakerErrorCode(rawValue: 9).name)
     }
 
-    @Test func manyModelsTakeNoTime() async {
+    @Test(.thorough) func manyModelsTakeNoTime() async {
         for number in 0..<200 {
             let transport = TestTransport()
             transport.answer(.getRecords, with: .records([Contact(name: "\(number)")]))

@@ -3,33 +3,46 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// Simulated worlds that follow from seeds: a few in a brief run, hundreds in CI, where the code is optimised.
+/// Simulated worlds that follow from seeds: a few of them, and hundreds where the code is optimised, as in CI.
 /// `Tests/Simulation/run` runs many more of them.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct SimulationTests {
-    @Test(arguments: [
-        (Work.calls, RegressionSeeds.seeds), (.live, RegressionSeeds.liveSeeds),
-        (.accounts, RegressionSeeds.accountsSeeds), (.journals, RegressionSeeds.journalsSeeds),
-        (.copies, RegressionSeeds.copiesSeeds),
-    ])
+@Suite(.timeLimit(.minutes(15))) struct SimulationTests {
+    @Test(
+        .thorough,
+        .serialized,
+        arguments: [
+            (Work.calls, RegressionSeeds.seeds), (.live, RegressionSeeds.liveSeeds),
+            (.accounts, RegressionSeeds.accountsSeeds), (.journals, RegressionSeeds.journalsSeeds),
+            (.copies, RegressionSeeds.copiesSeeds),
+        ]
+    )
     func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
-        let seeds = seeds.prefix(Self.count(.max, brief: 1))
+        let seeds = seeds.prefix(Self.count(.max, unoptimised: 1))
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
-    @Test(arguments: Work.allCases) func seedsHold(_ work: Work) async {
-        // Programs with watching calls simulate hours.
+    @Test(.thorough, .serialized, arguments: Work.allCases.filter { !watching.contains($0) })
+    func seedsHold(_ work: Work) async { await hold(work, Self.count(300, unoptimised: 2)) }
+
+    /// Programs that watch simulate hours, so there are fewer of them. They run beside the others.
+    @Test(.thorough, .serialized, arguments: watching)
+    func seedsOfWatchingProgramsHold(_ work: Work) async {
         let count =
             switch work {
-            case .calls, .records, .journals, .fleets: Self.count(300, brief: 2)
-            case .live: Self.count(100, brief: 1)
-            case .copies, .restores: Self.count(50, brief: 1)
-            case .accounts: Self.count(25, brief: 1)
+            case .live: 100
+            case .accounts: 25
+            default: 50
             }
+        await hold(work, Self.count(count, unoptimised: 1))
+    }
+
+    private static let watching = [Work.live, .copies, .restores, .accounts]
+
+    private func hold(_ work: Work, _ count: Int) async {
         let seeds = 1...UInt64(count)
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
-    @Test(arguments: [3, 17, 420] as [UInt64])
+    @Test(.thorough, .serialized, arguments: [3, 17, 420] as [UInt64])
     func theSameSeedGivesTheSameTrace(_ seed: UInt64) async {
         let (first, second) = await onAThread {
             let program = Program(seed: seed, calls: 100)
@@ -40,11 +53,11 @@ import Testing
     }
 
     /// Without optimisation a world takes ten times as long, and finds nothing else.
-    private static func count(_ thorough: Int, brief: Int) -> Int {
+    private static func count(_ optimised: Int, unoptimised: Int) -> Int {
         #if DEBUG
-        brief
+        unoptimised
         #else
-        Effort.of(thorough, brief: brief)
+        optimised
         #endif
     }
 

@@ -19,7 +19,7 @@ import Testing
         )
     }
 
-    @Test func aCommandAfterItCostsNoLogin() async throws {
+    @Test(.thorough) func aCommandAfterItCostsNoLogin() async throws {
         try await Home.with { home in
             let login = try await home.asAdmin.fmdata("login", "world")
             expectNoDifference(
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func filesAreTheUsersAlone() async throws {
+    @Test(.thorough) func filesAreTheUsersAlone() async throws {
         try await Home.with { home in
             _ = try await home.asAdmin.fmdata("login", "--save-password")
             for file in [Self.sessions, Self.profiles, Self.passwords] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func withoutAProfileEachCommandEndsItsSession() async throws {
+    @Test(.thorough) func withoutAProfileEachCommandEndsItsSession() async throws {
         try await Home.with { home in
             #expect(try await fetch(home.asAdmin).status == 0)
             #expect(home.sandbox.counters.openSessions == 0)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func thePasswordComesFromElsewhere() async throws {
+    @Test(.thorough) func thePasswordComesFromElsewhere() async throws {
         try await Home.with { home in
             let home = home.setting(["FM_HOST": home.sandbox.url, "FM_DATABASE": "World", "FM_USER": "admin"])
             try Data("secret\n".utf8).write(to: home.file("password"))
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func aKeyIsPinned() async throws {
+    @Test(.thorough) func aKeyIsPinned() async throws {
         try await Home.with(.init { $0.tls = true }) { home in
             let authority = try #require(home.sandbox.certificateAuthorityFile)
             let login = try await home.asAdmin.fmdata("login", "--pin", "--save-password", "--ca", authority)
@@ -198,7 +198,7 @@ import Testing
     // MARK: At a terminal
 
     #if os(Linux)
-    @Test func whatIsMissingIsAskedForAndThePasswordIsNotShown() async throws {
+    @Test(.thorough) func whatIsMissingIsAskedForAndThePasswordIsNotShown() async throws {
         try await Home.with { home in
             let terminal = try Terminal()
             async let login = home.fmdata("login", terminal: terminal)

@@ -91,7 +91,10 @@ import Testing
 
     // MARK: Protocol
 
-    @Test(arguments: [("2025-06-18", "2025-06-18"), ("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-06-18")])
+    @Test(
+        .thorough,
+        arguments: [("2025-06-18", "2025-06-18"), ("2024-11-05", "2024-11-05"), ("1999-01-01", "2025-06-18")]
+    )
     func hello(_ asked: String, _ version: String) async throws {
         try await Home.with { home in
             let talk = try await talk(
@@ -111,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoRequestIsAnError() async throws {
+    @Test(.thorough) func whatIsNoRequestIsAnError() async throws {
         try await Home.with { home in
             let talk = try await talk(
                 home,
@@ -152,7 +155,7 @@ import Testing
 
     // MARK: Tools
 
-    @Test func toolsAreTheCommands() async throws {
+    @Test(.thorough) func toolsAreTheCommands() async throws {
         try await Home.with { home in
             let list = #"{"id":1,"method":"tools/list"}"#
             let offered = try await talk(home, [list])[1].result?.tools
@@ -174,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func looking() async throws {
+    @Test(.thorough) func looking() async throws {
         try await Home.with { home in
             let talk = try await talk(
                 home,
@@ -225,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func writing() async throws {
+    @Test(.thorough) func writing() async throws {
         try await Home.with { home in
             let talk = try await talk(
                 home,

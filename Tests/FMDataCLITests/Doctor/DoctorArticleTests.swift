@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func everyLineIsRunAndPrintsWhatItSays() async throws {
+    @Test(.thorough) func everyLineIsRunAndPrintsWhatItSays() async throws {
         let sandbox = try await Sandbox.start(
             configuration: .init {
                 $0.tls = true

@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func theModelIsComparedWithTheLayout() async throws {
+    @Test(.thorough) func theModelIsComparedWithTheLayout() async throws {
         try await Self.withHost { sandbox in
             try await withTemporaryFolder { folder in
                 let models = ["--models", folder.path]

@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aCertificateThatExpiresSoon() async throws {
+    @Test(.thorough) func aCertificateThatExpiresSoon() async throws {
         let pair = TestCertificates.made(
             commonName: "localhost",
             names: [.dns("localhost"), .address([127, 0, 0, 1])],

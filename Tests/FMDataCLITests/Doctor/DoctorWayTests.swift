@@ -20,7 +20,7 @@ import Testing
         expectNoDifference(examination.exit, 5)
     }
 
-    @Test func anIPv6AddressThatDoesNotAnswer() async throws {
+    @Test(.thorough) func anIPv6AddressThatDoesNotAnswer() async throws {
         try await Self.withHost { sandbox in
             let silent = try SilentPort(sandbox.port, of: "::1")
             let examination = try await Examination.run([], host: "http://localhost:\(silent.port)")

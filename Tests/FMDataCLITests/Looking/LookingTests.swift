@@ -108,7 +108,7 @@ import Testing
 
     // MARK: Records
 
-    @Test func recordsInAllForms() async throws {
+    @Test(.thorough) func recordsInAllForms() async throws {
         try await Home.with { home in
             let arguments = ["find", "Contacts", "City=London", "--fields", "Name,Balance,Birthday,WakeUp,CreatedAt"]
             func find(_ form: String...) async throws -> String {
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func conditionsOrderAndLimits() async throws {
+    @Test(.thorough) func conditionsOrderAndLimits() async throws {
         try await Home.with { home in
             func names(_ arguments: String...) async throws -> [String] {
                 let finished = try await FinishedProgram.run(
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotPrintedIsSaid() async throws {
+    @Test(.thorough) func whatIsNotPrintedIsSaid() async throws {
         try await Home.with { home in
             let some = try await home.asAdmin.fmdata("find", "Countries", "--limit", "2", "--fields", "Code")
             #expect(some.errors == "2 of 249 records: --all prints all of them.\n")
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func oneRecord() async throws {
+    @Test(.thorough) func oneRecord() async throws {
         try await Home.with { home in
             let get = try await home.asAdmin.fmdata(
                 "get",
@@ -281,7 +281,7 @@ import Testing
     }
 
     /// The URL of a container is good for everybody who has it.
-    @Test func theKeyOfAContainerIsNotPrinted() async throws {
+    @Test(.thorough) func theKeyOfAContainerIsNotPrinted() async throws {
         try await Home.with { home in
             try Data("bow".utf8).write(to: home.file("bow.jpg"))
             let put = try await home.asAdmin.fmdata(
@@ -303,7 +303,7 @@ import Testing
 
     // MARK: Mistakes
 
-    @Test func theNearestNamesAreTold() async throws {
+    @Test(.thorough) func theNearestNamesAreTold() async throws {
         try await Home.with { home in
             for (arguments, status, text) in [
                 (["find", "Contatcs"], 1, #"Hint: Did you mean "Contacts"?"#),

@@ -7,7 +7,7 @@ import Testing
 
 /// `fmdata manual`: the page for `man`.
 @Suite(.timeLimit(.minutes(15))) struct ManualPageTests {
-    @Test func everyCommandAndOptionIsDescribed() async throws {
+    @Test(.thorough) func everyCommandAndOptionIsDescribed() async throws {
         let page = try await FinishedProgram.run(["manual"])
         expectNoDifference(page.status, 0)
         expectNoDifference(page.errors, "")

@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test func whatHasNotChangedIsNotFetchedAgain() async throws {
+    @Test(.thorough) func whatHasNotChangedIsNotFetchedAgain() async throws {
         try await Self.withPictures { home in
             expectNoDifference(
                 awaited: try await export(home, "--key", "Email"),
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func filesGoBackAndAreVerified() async throws {
+    @Test(.thorough) func filesGoBackAndAreVerified() async throws {
         try await Self.withPictures { home in
             #expect(try await export(home, "--key", "Email").status == 0)
             expectNoDifference(
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aLostAnswerIsLookedUp() async throws {
+    @Test(.thorough) func aLostAnswerIsLookedUp() async throws {
         try await Self.withPictures { home in
             #expect(try await export(home).status == 0)
             _ = try await home.fmdata("edit", "Members", "1", "Photo=")

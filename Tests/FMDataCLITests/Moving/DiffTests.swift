@@ -6,7 +6,7 @@ import Testing
 
 /// `fmdata diff` from end to end.
 @Suite(.timeLimit(.minutes(15))) struct DiffTests {
-    @Test(arguments: ["csv", "ndjson", "json"])
+    @Test(.thorough, arguments: ["csv", "ndjson", "json"])
     func aPlaceAndAnExport(_ form: String) async throws {
         try await Home.withMembers(4) { home in
             let path = home.path("old.\(form)")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func twoProfiles() async throws {
+    @Test(.thorough) func twoProfiles() async throws {
         try await Home.withMembers(3) { home in
             try await Home.with(solutions: [.members(3)]) { other in
                 for (name, place) in [("here", home), ("there", other)] {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func layoutsThatDiffer() async throws {
+    @Test(.thorough) func layoutsThatDiffer() async throws {
         try await Home.withMembers(0) { home in
             let solution = Solution.single(
                 "Members",
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func whatIdentifiesNothing() async throws {
+    @Test(.thorough) func whatIdentifiesNothing() async throws {
         try await Home.withMembers(3) { home in
             try home.write("City,Name\nBath,x\nBath,y\n", to: "a.csv")
             try home.write("Name\nx\n", to: "b.csv")

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ExportTests {
     // MARK: Forms
 
-    @Test func allForms() async throws {
+    @Test(.thorough) func allForms() async throws {
         try await Home.with { home in
             let home = home.asAdmin
             func export(_ arguments: String...) async throws -> FinishedProgram {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func theNameOfTheFileSaysTheForm() async throws {
+    @Test(.thorough) func theNameOfTheFileSaysTheForm() async throws {
         try await Home.withMembers(3) { home in
             for (name, begin) in [
                 ("a.csv", "recordId,"), ("a.json", "[\n{"), ("a.sql", "BEGIN;"), ("a.txt", "{\"record"),
@@ -93,7 +93,7 @@ import Testing
         )
     }
 
-    @Test func theKeyOfAContainerIsNeverWritten() async throws {
+    @Test(.thorough) func theKeyOfAContainerIsNeverWritten() async throws {
         try await Home.withMembers(1) { home in
             try Data("a picture".utf8).write(to: home.file("a.png"))
             #expect(try await home.fmdata("container", "put", "Members", "1", "Photo", home.path("a.png")).status == 0)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whatMakesNoSense() async throws {
+    @Test(.thorough) func whatMakesNoSense() async throws {
         try await Home.withMembers(1) { home in
             for arguments in [
                 ["--csv", "--json"], ["--key", "Id", "--sort", "Name"], ["--resume"],
@@ -123,8 +123,8 @@ import Testing
 
     // MARK: Streams
 
-    @Test func aReaderThatLeavesEndsIt() async throws {
-        try await Home.withMembers(Effort.of(20_000, brief: 4_000)) { home in
+    @Test(.thorough) func aReaderThatLeavesEndsIt() async throws {
+        try await Home.withMembers(20_000) { home in
             let (reading, writing) = try ChildProcess.pipe()
             try reading.close()
             let finished = try await FinishedProgram.run(
@@ -143,7 +143,7 @@ import Testing
 
     // MARK: What is not complete
 
-    @Test(arguments: ["--json", "--csv", "--sql"])
+    @Test(.thorough, arguments: ["--json", "--csv", "--sql"])
     func aFailureLeavesNothingThatLooksComplete(_ form: String) async throws {
         try await Home.withMembers(1500) { home in
             func fail() {
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2])
+    @Test(.thorough, arguments: [1, 2])
     func anAnswerThatIsEmptyFalselyIsNoEnd(_ count: Int) async throws {
         try await Home.withMembers(1500) { home in
             home.sandbox.inject(.error(.recordMissing), on: .getRecords, skipping: 2, count: count)
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func aFullDiskIsAnError() async throws {
+    @Test(.thorough) func aFullDiskIsAnError() async throws {
         try await Home.withMembers(3000) { home in
             let finished = try await FinishedProgram.run(
                 ["export", "Members", "-o", home.path("out.csv")],
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func driftIsReported() async throws {
+    @Test(.thorough) func driftIsReported() async throws {
         try await Home.withMembers(1500) { home in
             home.sandbox.inject(.holdAnswer, on: .getRecords)
             async let finished = home.fmdata("export", "Members", "--fields", "Id")
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func withAKeyEachRecordIsWrittenOnce() async throws {
+    @Test(.thorough) func withAKeyEachRecordIsWrittenOnce() async throws {
         try await Home.withMembers(1500) { home in
             home.sandbox.inject(.holdAnswer, on: .find, skipping: 2)
             async let finished = home.fmdata("export", "Members", "--key", "Id", "--fields", "Id", "--csv")
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func aTextIsAKeyToo() async throws {
+    @Test(.thorough) func aTextIsAKeyToo() async throws {
         try await Home.withMembers(1200) { home in
             let path = home.path("out.csv")
             let finished = try await home.fmdata("export", "Members", "--key", "Email", "-o", path)
@@ -238,7 +238,7 @@ import Testing
     }
 
     /// Where a key is not unique, records of the last one may have been written and others not.
-    @Test(arguments: [1, 7]) func anExportGoesOnBehindADate(recordsADay: Int) async throws {
+    @Test(.thorough, arguments: [1, 7]) func anExportGoesOnBehindADate(recordsADay: Int) async throws {
         let first = try #require(FMDate("2020-01-01"))
         let days = (0..<1200).map { first.adding(days: $0 / recordsADay)?.text(.us) ?? "" }
         let solution = Solution.single(
@@ -284,7 +284,7 @@ import Testing
 
     // MARK: Resuming
 
-    @Test(arguments: Effort.isThorough ? ["csv", "json", "ndjson", "sql"] : ["csv", "json"])
+    @Test(.thorough, arguments: ["csv", "json", "ndjson", "sql"])
     func killedAndResumed(_ form: String) async throws {
         try await Home.withMembers(3000) { home in
             let whole = try await home.fmdata("export", "Members", "--key", "Id", "-o", home.path("whole.\(form)"))
@@ -315,7 +315,7 @@ import Testing
         }
     }
 
-    @Test func interruptedAndResumed() async throws {
+    @Test(.thorough) func interruptedAndResumed() async throws {
         try await Home.withMembers(3000) { home in
             let path = home.path("out.csv")
             home.sandbox.inject(.holdAnswer, on: .find, skipping: 3)

@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Modes
 
-    @Test func newRecordsInTheOrderOfTheFile() async throws {
+    @Test(.thorough) func newRecordsInTheOrderOfTheFile() async throws {
         try await Home.withMembers(0) { home in
             try home.write(Self.people + Self.rows(1...300), to: "new.csv")
             let finished = try await home.fmdata("import", "Members", home.path("new.csv"))
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func whatMakesNoSense() async throws {
+    @Test(.thorough) func whatMakesNoSense() async throws {
         try await Home.withMembers(0) { home in
             try home.write("Id\n1\n", to: "a.csv")
             for arguments in [
@@ -309,7 +309,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["insert", "upsert"])
+    @Test(.thorough, arguments: ["insert", "upsert"])
     func killedAndResumed(_ mode: String) async throws {
         try await Home.withMembers(0) { home in
             try home.write(Self.people + Self.rows(1...200), to: "new.csv")

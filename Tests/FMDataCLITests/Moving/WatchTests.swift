@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func changesAsLines() async throws {
+    @Test(.thorough) func changesAsLines() async throws {
         try await Home.withMembers(8) { home in
             let (table, database) = ("Members", "Single")
             let watch = try Watch(
@@ -243,7 +243,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func aStoreThatIsNotThereIsSaidAndWaitedFor() async throws {
+    @Test(.thorough) func aStoreThatIsNotThereIsSaidAndWaitedFor() async throws {
         try await Home.withMembers(1) { home in
             let terminal = try Terminal()
             let (started, continuation) = AsyncStream<Int32>.makeStream()

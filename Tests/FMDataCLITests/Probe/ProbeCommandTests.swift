@@ -114,7 +114,7 @@ import Testing
         (.portalFieldsWithoutTable, ["portal-field-names"]), (.version18, []), (.version19, []),
     ]
 
-    @Test(arguments: otherwise)
+    @Test(.thorough, arguments: otherwise)
     func whatTheSandboxCanDoOtherwiseIsFound(_ otherwise: Otherwise, _ names: [String]) async throws {
         try await withHost(otherwise.configure) { sandbox in
             let finished = try await FinishedProgram.run(["probe"], environment: environment(sandbox))

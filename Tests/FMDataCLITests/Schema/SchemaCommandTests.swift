@@ -64,7 +64,7 @@ import Testing
         return files
     }
 
-    @Test func fetchGenerateCheckDiff() async throws {
+    @Test(.thorough) func fetchGenerateCheckDiff() async throws {
         try await withHost { sandbox, folder in
             let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
             expectNoDifference(
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func differencesAreSaidInWordsThenInLines() async throws {
+    @Test(.thorough) func differencesAreSaidInWordsThenInLines() async throws {
         try await withHost(["A"]) { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "A")
             try await withHost(["B"], fields: ["Name", "Total %", "Total"]) { changed, _ in
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// Pitfall 2: the disk is full.
-    @Test func whatCannotBeWrittenLeavesTheOldFiles() async throws {
+    @Test(.thorough) func whatCannotBeWrittenLeavesTheOldFiles() async throws {
         try await withHost { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "A", "B")
             _ = try await fmdata(sandbox, folder, "generate")
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func whatWentWrongIsInTheStatus() async throws {
+    @Test(.thorough) func whatWentWrongIsInTheStatus() async throws {
         try await withHost { sandbox, folder in
             func status(_ environment: [String: String], _ arguments: String...) async throws -> Int32 {
                 let known = [
@@ -258,7 +258,7 @@ import Testing
 
     /// Separators of the layout menu are not layouts. A layout that cannot be read does not prevent the others from
     /// being written.
-    @Test func aLayoutThatCannotBeReadIsToldAndTheOthersAreWritten() async throws {
+    @Test(.thorough) func aLayoutThatCannotBeReadIsToldAndTheOthersAreWritten() async throws {
         try await withHost(["A", "-", "B", "-", "C"]) { sandbox, folder in
             let all = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
             expectNoDifference(
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func layoutsAndFoldersAreLeftOut() async throws {
+    @Test(.thorough) func layoutsAndFoldersAreLeftOut() async throws {
         let sandbox = try await Sandbox.start(configuration: .patient)
         let known = try await Self.layouts(of: sandbox)
         let (folderName, inFolder) = try #require(known.folders.first)
@@ -389,7 +389,7 @@ import Testing
     }
 
     /// A layout that is missing from the list of all layouts is reported as deleted.
-    @Test func aLayoutThatTheHostDoesNotHaveAnyMoreIsADifference() async throws {
+    @Test(.thorough) func aLayoutThatTheHostDoesNotHaveAnyMoreIsADifference() async throws {
         try await withHost(["A", "B"]) { sandbox, folder in
             _ = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
             try await withHost(["A"]) { changed, _ in
@@ -401,7 +401,7 @@ import Testing
     }
 
     /// A committed type name is kept, even if a new layout would now get another name.
-    @Test func theTypeOfANewLayoutIsSaidAtOnce() async throws {
+    @Test(.thorough) func theTypeOfANewLayoutIsSaidAtOnce() async throws {
         try await withHost(["Orders", "People"]) { sandbox, folder in
             let fetched = try await fmdata(sandbox, folder, "schema", "fetch", "Orders")
             expectNoDifference(fetched.output, "Orders:\n  + layout \"Orders\": type Order\n")

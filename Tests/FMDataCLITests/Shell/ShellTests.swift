@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theFirstFailureEndsIt() async throws {
+    @Test(.thorough) func theFirstFailureEndsIt() async throws {
         try await Home.with { home in
             let stopped = try await home.asAdmin.fmdata(
                 "shell",
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// The session of a profile is there for the next command, as it always is.
-    @Test func theSessionOfAProfileIsKept() async throws {
+    @Test(.thorough) func theSessionOfAProfileIsKept() async throws {
         try await Home.with { home in
             _ = try await home.asAdmin.fmdata("login", "world")
             let finished = try await home.fmdata("shell", input: "layouts --csv\nscripts --csv\n")
@@ -161,7 +161,7 @@ import Testing
         return try await finished
     }
 
-    @Test func aPromptWithCompletionAndHistory() async throws {
+    @Test(.thorough) func aPromptWithCompletionAndHistory() async throws {
         try await Home.with { home in
             let terminal = try Terminal(columns: 100)
             let finished = try await shell(home.asAdmin, terminal) { _ in
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func theHistoryOfAProfileHasNoWrites() async throws {
+    @Test(.thorough) func theHistoryOfAProfileHasNoWrites() async throws {
         try await Home.with { home in
             _ = try await home.asAdmin.fmdata("login", "world")
             let terminal = try Terminal()

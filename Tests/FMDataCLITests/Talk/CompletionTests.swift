@@ -20,7 +20,7 @@ import Testing
         return completed.output.split(separator: "\n").map(String.init)
     }
 
-    @Test(arguments: ["bash", "zsh", "fish"])
+    @Test(.thorough, arguments: ["bash", "zsh", "fish"])
     func scriptsForShells(_ shell: String) async throws {
         let script = try await FinishedProgram.run(["--generate-completion-script", shell])
         #expect(script.status == 0)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func whatCommandsHaveSeenIsOfferedWithoutAHost() async throws {
+    @Test(.thorough) func whatCommandsHaveSeenIsOfferedWithoutAHost() async throws {
         try await Home.with { home in
             _ = try await home.asAdmin.fmdata("login", "world")
             #expect(try await completions(home, "--profile", "layouts", "--profile", "").contains("world"))
@@ -70,7 +70,7 @@ import Testing
     }
 
     /// What `bash` itself offers, by its script.
-    @Test func bashCompletesFields() async throws {
+    @Test(.thorough) func bashCompletesFields() async throws {
         try await Home.with { home in
             _ = try await home.asAdmin.fmdata("login", "world")
             _ = try await home.fmdata("find", "Phones")

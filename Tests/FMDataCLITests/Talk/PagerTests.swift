@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func leavingItIsNoFailure() async throws {
+    @Test(.thorough) func leavingItIsNoFailure() async throws {
         try await Home.with(solutions: [TalkTests.large]) { home in
             let terminal = try Terminal()
             let finished = try await Self.reading(home, "head -1").setting(["FM_DATABASE": "Large"]).fmdata(

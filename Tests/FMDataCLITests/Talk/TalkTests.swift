@@ -50,7 +50,7 @@ import Testing
     // MARK: Readers that leave
 
     /// NIO ignores SIGPIPE, so a program must look at each of its writes.
-    @Test(arguments: [["--ndjson"], ["--csv"], ["--json"], ["--table"]])
+    @Test(.thorough, arguments: [["--ndjson"], ["--csv"], ["--json"], ["--table"]])
     func aReaderThatLeavesEndsTheCommand(_ form: [String]) async throws {
         try await Home.with(solutions: [Self.large]) { home in
             var environment = home.asAdmin.environment
@@ -92,7 +92,7 @@ import Testing
     // MARK: At a terminal
 
     #if os(Linux)
-    @Test func whatTakesLongIsSaidInOneLine() async throws {
+    @Test(.thorough) func whatTakesLongIsSaidInOneLine() async throws {
         try await Home.with { home in
             home.sandbox.inject(.holdAnswer, on: .layouts)
             let terminal = try Terminal()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func quietSaysNothing() async throws {
+    @Test(.thorough) func quietSaysNothing() async throws {
         try await Home.with { home in
             home.sandbox.inject(.delay(.seconds(1)), on: .layouts)
             let terminal = try Terminal()

@@ -14,7 +14,7 @@ import Testing
 
     // MARK: Records
 
-    @Test func createEditDuplicateDelete() async throws {
+    @Test(.thorough) func createEditDuplicateDelete() async throws {
         try await Home.with { home in
             let home = home.asAdmin
             expect(
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["--json", "--ndjson"])
+    @Test(.thorough, arguments: ["--json", "--ndjson"])
     func whatWasPrintedIsWrittenAgain(_ form: String) async throws {
         try await Home.with { home in
             let home = home.asAdmin
@@ -124,6 +124,7 @@ import Testing
     // MARK: Dry runs
 
     @Test(
+        .thorough,
         arguments: [
             (
                 ["create", "Contacts", "Name=Mary", "Birthday=1797-08-30"],
@@ -210,7 +211,7 @@ import Testing
 
     // MARK: Scripts, globals, containers
 
-    @Test func aScriptPrintsItsResult() async throws {
+    @Test(.thorough) func aScriptPrintsItsResult() async throws {
         try await Home.with { home in
             let home = home.asAdmin
             expect(try await home.fmdata("script", "Contacts", "Echo", "ä b"), "ä b\n")
@@ -228,7 +229,7 @@ import Testing
         }
     }
 
-    @Test func globalsLastAsLongAsTheSession() async throws {
+    @Test(.thorough) func globalsLastAsLongAsTheSession() async throws {
         try await Home.with { home in
             let alone = try await home.asAdmin.fmdata("globals", "Contacts::gFilter=London")
             expect(
@@ -245,7 +246,7 @@ import Testing
         }
     }
 
-    @Test func filesGoIntoContainersAndComeBack() async throws {
+    @Test(.thorough) func filesGoIntoContainersAndComeBack() async throws {
         try await Home.with { home in
             let home = home.asAdmin
             let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -293,7 +294,7 @@ import Testing
 
     // MARK: Any request
 
-    @Test func anyRequest() async throws {
+    @Test(.thorough) func anyRequest() async throws {
         try await Home.with { home in
             let home = home.asAdmin
             let records = try await home.fmdata("request", "get", "layouts/Contacts/records?_limit=1")

@@ -251,7 +251,7 @@ struct ChangeStreamTests {
         }
     }
 
-    @Test func manyVersionsAreReadInTheirOrder() async throws {
+    @Test(.thorough) func manyVersionsAreReadInTheirOrder() async throws {
         try await StoreServer.run { server in
             let client = StoreClient.make(at: server.address)
             let calls = calls(client)

@@ -12,7 +12,8 @@ import Testing
 /// and everything that is kept are compared. A failure names its seed.
 @Suite(.needsStore, .timeLimit(.minutes(10)))
 struct FeedScriptWalkTests {
-    @Test(arguments: 1...UInt64(Effort.of(8, brief: 2))) func everyAnswerIsThatOfTheModel(seed: UInt64) async throws {
+    @Test(.thorough, arguments: 1...8 as ClosedRange<UInt64>)
+    func everyAnswerIsThatOfTheModel(seed: UInt64) async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)
             var walk = FeedWalk(seed: seed)

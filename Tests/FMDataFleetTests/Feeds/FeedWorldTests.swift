@@ -12,7 +12,7 @@ import Testing
 ///
 /// The members are the real machines and the real changes; only the shells around them are replaced.
 @Suite(.timeLimit(.minutes(10))) struct FeedWorldTests {
-    @Test(arguments: 0..<UInt64(Effort.of(40, brief: 3))) func whateverHappensAllHaveTheTableInTheEnd(block: UInt64) {
+    @Test(arguments: 0..<UInt64(Effort.of(40, brief: 1))) func whateverHappensAllHaveTheTableInTheEnd(block: UInt64) {
         for seed in (block * 50)..<(block * 50 + 50) {
             var world = World(seed: seed)
             for _ in 0..<200 { world.step() }
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func whileNothingFailsAMemberThatComesPollsOnceHoweverBusyTheTableIs() {
-        for seed in 0..<UInt64(Effort.of(1000, brief: 100)) {
+        for seed in 0..<UInt64(Effort.of(1000, brief: 30)) {
             var world = World(seed: seed, isCalm: true)
             for _ in 0..<200 { world.busyStep() }
             let counts = world.followersPolls

@@ -10,7 +10,7 @@ import Testing
 /// the answer, what members were told, and everything that is kept are compared. A failure names its seed.
 @Suite(.needsStore, .timeLimit(.minutes(10)))
 struct SlotScriptTwinTests {
-    @Test(arguments: 1...UInt64(Effort.of(40, brief: 2)))
+    @Test(.thorough, arguments: 1...40 as ClosedRange<UInt64>)
     func theScriptAndItsTwinDoTheSame(seed: UInt64) async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)

@@ -8,7 +8,8 @@ import Testing
 /// interfere. A failure names its seed. No lease ends by itself.
 @Suite(.needsStore, .timeLimit(.minutes(10)))
 struct SlotScriptWalkTests {
-    @Test(arguments: 1...UInt64(Effort.of(8, brief: 2))) func everyRuleHoldsAfterEveryStep(seed: UInt64) async throws {
+    @Test(.thorough, arguments: 1...8 as ClosedRange<UInt64>)
+    func everyRuleHoldsAfterEveryStep(seed: UInt64) async throws {
         try await StoreServer.run { store in
             let client = StoreClient.make(at: store.address)
             var walk = SlotWalk(seed: seed, client: client)

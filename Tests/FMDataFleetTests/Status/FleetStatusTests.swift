@@ -223,7 +223,7 @@ import Testing
         #expect(!other.output.contains("canary"))
     }
 
-    @Test func theCommandSaysThatThereIsNoStore() async throws {
+    @Test(.thorough) func theCommandSaysThatThereIsNoStore() async throws {
         let (status, output) = try await command(["--store", "unix:///nonexistent/s"])
         expectNoDifference(status, 5)
         #expect(output.contains("unreachable"))

@@ -31,7 +31,7 @@ struct StoreTLSTests {
         }
     }
 
-    @Test func aStoreWithAnotherNameIsRefused() async throws {
+    @Test(.thorough) func aStoreWithAnotherNameIsRefused() async throws {
         try await withProxy(TestCertificates.wrongName) { proxy, tls in
             let address = StoreAddress(host: "localhost", port: proxy.port, tls: tls)
             let client = StoreClient.make(at: address, connection: .seconds(2))
@@ -40,7 +40,7 @@ struct StoreTLSTests {
         }
     }
 
-    @Test func aStoreThatNobodyVouchesForIsRefused() async throws {
+    @Test(.thorough) func aStoreThatNobodyVouchesForIsRefused() async throws {
         try await withProxy(TestCertificates.server) { proxy, _ in
             let tls = TLSConfiguration.makeClientConfiguration()
             let address = StoreAddress(host: "localhost", port: proxy.port, tls: tls)

@@ -303,7 +303,7 @@ import Testing
         compareAllTypes(json)
     }
 
-    @Test(arguments: 0..<Effort.of(20, brief: 3))
+    @Test(arguments: 0..<Effort.of(20, brief: 1))
     func random(_ seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         for _ in 0..<100 { compareAllTypes(RandomJSON.document(using: &random)) }

@@ -133,7 +133,7 @@ import Testing
     // MARK: Texts from the server
 
     /// A server may send texts of any length; what is printed of them fits a line of a log.
-    @Test(arguments: ["x", "é", "e\u{301}", "\u{301}", "👨‍👩‍👧"])
+    @Test(.thorough, arguments: ["x", "é", "e\u{301}", "\u{301}", "👨‍👩‍👧"])
     func aMessageOfTenMegabytesIsCutWhereItIsPrinted(letter: String) throws {
         let text = String(repeating: letter, count: 10_000_000 / letter.utf8.count)
         let message = DataAPI.Message(code: "101", message: text)

@@ -290,9 +290,3 @@ import Testing
         }
     }
 }
-
-extension Result {
-    var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-}

@@ -26,7 +26,10 @@ import Testing
         return faults
     }
 
-    @Test(arguments: [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord, .duplicateRecord, .uploadContainer])
+    @Test(
+        .thorough,
+        arguments: [Sandbox.Endpoint.createRecord, .editRecord, .deleteRecord, .duplicateRecord, .uploadContainer]
+    )
     func everyFaultOfAnAnswer(endpoint: Sandbox.Endpoint) async throws {
         try await World.run { world in
             var counts = WriteCounts(world, endpoint)
@@ -39,7 +42,7 @@ import Testing
         }
     }
 
-    /// The answer of a create, cut off after each of its bytes; in a brief run, after every ninth.
+    /// The answer of a create, cut off after each of its bytes; in a brief run, after every fortieth.
     @Test(arguments: Sandbox.AnswerFraming.allCases)
     func everyByteOfAnAnswer(framing: Sandbox.AnswerFraming) async throws {
         try await World.run { world in
@@ -47,7 +50,7 @@ import Testing
             var cuts = 0
             // Past its end the answer is complete, and the record is acknowledged.
             while counts.acknowledged == 0, cuts < 4096 {
-                let position = cuts * Effort.of(1, brief: 9)
+                let position = cuts * Effort.of(1, brief: 40)
                 try await counts.write(under: .cutAnswer(afterBytes: position, framing: framing))
                 cuts += 1
             }

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Testing
 
 @testable import FMData
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func everyFunctionOfThreeTestsIsRightAndShort() throws {
+    @Test(.thorough) func everyFunctionOfThreeTestsIsRightAndShort() throws {
         let shortest = Self.shortestLengths()
         var longerCount = 0
         for function in 1..<Self.allCases {

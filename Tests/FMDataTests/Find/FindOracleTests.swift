@@ -6,7 +6,7 @@ import Testing
 /// Random finds over a small random table: an independent reader of criteria applies the compiled requests one after
 /// the other and must find the records for which the expression is true.
 @Suite struct FindOracleTests {
-    private static let seedCount = UInt64(Effort.of(20, brief: 3))
+    private static let seedCount = UInt64(Effort.of(20, brief: 1))
 
     /// Calls `body` with random finds, and with tables to try them on.
     private static func forEach(
@@ -67,7 +67,7 @@ import Testing
                 #expect(error.code == .matchesEverything, "\(error)")
             }
         }
-        #expect(severalCount > Effort.of(50, brief: 7))
+        #expect(severalCount > Effort.of(50, brief: 2))
     }
 }
 

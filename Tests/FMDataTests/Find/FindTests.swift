@@ -235,7 +235,7 @@ import Testing
         let many = Self.find { $0(.age).isOneOf(0..<count) && $0(.city) == "A" && !$0(.name).isOneOf(["B", "C"]) }
         expectNoDifference(try many.requests(limit: count + 2).count, count + 2)
         expectNoDifference(FindQuery(many, maximumRequests: count + 2).query.count, count + 2)
-        let side = Effort.of(40, brief: 15)
+        let side = Effort.of(40, brief: 8)
         let twoLists = Self.find { $0(.age).isOneOf(0..<side) && $0(.city).isOneOf((0..<side).map { "\($0)" }) }
         expectNoDifference(try twoLists.requests(limit: 1_600).count, side * side)
         // Finding this out takes seconds in a debug build.
@@ -246,7 +246,7 @@ import Testing
 
     /// Alternatives that exclude different records need `a, omit b` for each of them, and then for what two of them
     /// have in common.
-    @Test(arguments: [2, 3, 4, 5, 6, 8])
+    @Test(.thorough, arguments: [2, 3, 4, 5, 6, 8])
     func alternativesThatExcludeDifferentRecords(count: Int) throws {
         let parts = (0..<count).map { index in
             DataAPI.FindField(named: "a\(index)") == 1 && !(DataAPI.FindField(named: "b\(index)") == 1)
@@ -321,7 +321,7 @@ import Testing
     }
 
     /// Each refusal shows only the part that cannot be expressed, without values.
-    @Test func refusalsShowTheSmallestExample() {
+    @Test(.thorough) func refusalsShowTheSmallestExample() {
         func example(_ condition: (DataAPI.FindFields<Keys>) -> DataAPI.Find, limit: Int = 1_000) -> String? {
             do throws(DataAPI.FindError) {
                 _ = try Self.find(condition).requests(limit: limit)

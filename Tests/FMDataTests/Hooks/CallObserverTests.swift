@@ -347,7 +347,7 @@ import Testing
         )
     }
 
-    @Test func aHundredCallsAtOnceKeepTheirOwn() async throws {
+    @Test(.thorough) func aHundredCallsAtOnceKeepTheirOwn() async throws {
         let notes = Notes()
         try await run(notes) { world in
             try await withThrowingTaskGroup(of: Void.self) { group in

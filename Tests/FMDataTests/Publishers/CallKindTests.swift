@@ -42,7 +42,7 @@ import Testing
         return found
     }
 
-    @Test func everyKindThatIsDocumentedIsMeasured() throws {
+    @Test(.thorough) func everyKindThatIsDocumentedIsMeasured() throws {
         let documented = try Self.documented()
         #expect(documented.count > 60)
         expectNoDifference(
@@ -53,7 +53,7 @@ import Testing
 
     // MARK: What the publishers do
 
-    @Test(arguments: Sample.all.filter { $0.kind == .one })
+    @Test(.thorough, arguments: Sample.all.filter { $0.kind == .one })
     func aCallOfOneValueHasOneAndEnds(_ sample: Sample) async throws {
         try await measured(sample) { counted in
             counted.request(.max(1))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Sample.all.filter { $0.kind == .many })
+    @Test(.thorough, arguments: Sample.all.filter { $0.kind == .many })
     func aCallOfManyValuesHasOneForEachThatIsAskedForAndEnds(_ sample: Sample) async throws {
         try await measured(sample) { counted in
             counted.request(.max(1))

@@ -132,7 +132,7 @@ import Testing
 
     /// Each result is there at once and asks for the next value. A call that comes in during a delivery is only
     /// recorded, so the stack does not grow.
-    @Test func whatIsMadeAtOnceNeedsNoStackAndComesInOrder() {
+    @Test(.thorough) func whatIsMadeAtOnceNeedsNoStackAndComesInOrder() {
         let subscriber = Subscriber(initialDemand: .max(1), demandAfterValue: { _ in .max(1) })
         (1...20_000).publisher.setFailureType(to: FMRest.APIError.self)
             .orderedMap(concurrency: 4) { number in

@@ -152,7 +152,7 @@ import Testing
 
     private static let many = (1...1_500).map { "\($0)" } + ["NZ", "CH"]
 
-    @Test func aFindOfMoreRequestsThanACallTakesSaysWhatAllowsSeveral() async throws {
+    @Test(.thorough) func aFindOfMoreRequestsThanACallTakesSaysWhatAllowsSeveral() async throws {
         try await World.run { world in
             let countries = world.database.layout(Number.self).find { $0(.code).isOneOf(Self.many) }
             let refused = await countries.count().awaitSingleResult().failure
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func severalCallsAreReadAsOne() async throws {
+    @Test(.thorough) func severalCallsAreReadAsOne() async throws {
         try await World.run { world in
             let found = world.database.layout(Number.self).find { $0(.code).isOneOf(Self.many) }.calls(upTo: 2)
                 .sorted(by: .code)

@@ -140,7 +140,7 @@ import Testing
         #expect(hers.addLayout("L") != orders.addLayout("L"))
     }
 
-    @Test func whoIsHeldByNobodyIsKnownToNobody() {
+    @Test(.thorough) func whoIsHeldByNobodyIsKnownToNobody() {
         let orders = server.addDatabase("Orders", credentials: ada)
         for number in 0..<10_000 {
             _ = orders.signedIn(as: Credentials(user: "user \(number)", password: "x"))

@@ -110,7 +110,7 @@ import Testing
         expectNoDifference(fixture.server.logInCount, 1)
     }
 
-    @Test func thousandsOfRequestsInARowDoNotPileUpOnTheStack() {
+    @Test(.thorough) func thousandsOfRequestsInARowDoNotPileUpOnTheStack() {
         let fixture = PoolFixture()
         let held = fixture.leases(1)
         let requests = (0..<9_000).map { _ in fixture.request() }
@@ -169,7 +169,7 @@ import Testing
         expectNoDifference(fixture.pool.status.waiting, 0)
     }
 
-    @Test(arguments: 0..<20)
+    @Test(.thorough, arguments: 0..<20)
     func manyThreadsShareFewSessions(_: Int) {
         let fixture = PoolFixture { $0.maximumSessions = 3 }
         let inUse = NIOLockedValueBox<Set<String>>([])

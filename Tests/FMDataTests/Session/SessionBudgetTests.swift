@@ -31,7 +31,7 @@ import Testing
         _ = try await database.addLayout("Countries").getRecords().returnAs(FieldData.self).firstValue()
     }
 
-    @Test func manyDatabasesOpenNoMoreSessionsThanTheBudgetHas() async throws {
+    @Test(.thorough) func manyDatabasesOpenNoMoreSessionsThanTheBudgetHas() async throws {
         let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(6, on: sandbox, sharing: .memory(slots: 2))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -51,7 +51,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aSessionIsPassedOnWithItsToken() async throws {
+    @Test(.thorough) func aSessionIsPassedOnWithItsToken() async throws {
         let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(3, on: sandbox, sharing: .memory(slots: 1))
         for database in databases + databases { try await read(database) }
@@ -60,7 +60,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func aTokenThatTheHostRefusesIsReplacedInItsSlot() async throws {
+    @Test(.thorough) func aTokenThatTheHostRefusesIsReplacedInItsSlot() async throws {
         let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(2, on: sandbox, sharing: .memory(slots: 1))
         try await read(databases[0])
@@ -71,7 +71,7 @@ import Testing
         await sandbox.stop()
     }
 
-    @Test func pinnedWorkHasASlotOfItsOwnAndLeavesItEmpty() async throws {
+    @Test(.thorough) func pinnedWorkHasASlotOfItsOwnAndLeavesItEmpty() async throws {
         let sandbox = try await Sandbox.start([.sample], configuration: .patient)
         let databases = databases(2, on: sandbox, sharing: .memory(slots: 1))
         try await read(databases[0])

@@ -64,7 +64,7 @@ import Testing
 
     /// Uses the default limit of sessions. Three calls wait for each other, so the pool has to grow to three; the host
     /// has room for no more, and the three sessions serve all other calls.
-    @Test func aHostWithRoomForThreeServesTwoHundredAtOnce() async throws {
+    @Test(.thorough) func aHostWithRoomForThreeServesTwoHundredAtOnce() async throws {
         let present = Locked(0)
         let allThere = Gate()
         var solution = Solution.sample
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aHostWithRoomForTwoServesAPoolOfEight() async throws {
+    @Test(.thorough) func aHostWithRoomForTwoServesAPoolOfEight() async throws {
         try await World.run(
             sandbox: { $0.maximumSessions = 2 },
             client: {
@@ -159,7 +159,7 @@ import Testing
 
     // MARK: Sessions that end during requests
 
-    @Test(arguments: [1, 2, 3] as [UInt64])
+    @Test(.thorough, arguments: [1, 2, 3] as [UInt64])
     func tokensThatDieUnderManyWritesLoseNoneAndDoubleNone(seed: UInt64) async throws {
         try await World.run(client: { $0.sessions.maximumSessions = 4 }) { world in
             var random = SeededRandom(seed: seed)
@@ -211,9 +211,9 @@ import Testing
     // MARK: All faults together
 
     /// Expiries, refused logins, restarts, broken connections and cancellations at random. `FMDATA_LOAD` sets the
-    /// number of requests for a measurement; by default the test is short, and a brief run has one restart.
-    @Test(.timeLimit(.minutes(20))) func faultsOfAllKindsUnderLoad() async throws {
-        let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? Effort.of(2000, brief: 1000)
+    /// number of requests for a measurement; by default the test is short.
+    @Test(.thorough, .timeLimit(.minutes(20))) func faultsOfAllKindsUnderLoad() async throws {
+        let total = Int(ProcessInfo.processInfo.environment["FMDATA_LOAD"] ?? "") ?? 2000
         let (batch, maximumSessions) = (500, 8)
         try await World.run(client: {
             $0.sessions.maximumSessions = maximumSessions

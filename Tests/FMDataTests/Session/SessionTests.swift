@@ -204,7 +204,7 @@ import Testing
 
     /// Without a connect timeout, each of many requests fails with the network error, and so does the next one. None
     /// waits.
-    @Test(.timeLimit(.minutes(15))) func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
+    @Test(.thorough, .timeLimit(.minutes(15))) func aServerThatIsDownIsToldToEveryRequestAtOnce() async throws {
         let closed = try ClosedPort()
         var config = DataAPI.Config.patient
         config.timeouts.connect = nil

@@ -59,7 +59,7 @@ import Testing
 
     // MARK: Logins with temporary failures
 
-    @Test(arguments: [Sandbox.Fault.html(status: 503), .html(status: 502), .empty(status: 504), .reset])
+    @Test(.thorough, arguments: [Sandbox.Fault.html(status: 503), .html(status: 502), .empty(status: 504), .reset])
     func aLoginThatFailsInPassingCondemnsNobody(fault: Sandbox.Fault) async throws {
         try await World.run(client: impatient) { world in
             world.sandbox.inject(fault, on: .login, count: 2)

@@ -18,7 +18,7 @@ import Testing
 
     /// Several processes change one file at the same time. No saved token is lost, and a process that reads meanwhile
     /// finds a complete file.
-    @Test func processesShareOneFile() async throws {
+    @Test(.thorough) func processesShareOneFile() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.path + "/tokens"
             let store = try #require(DataAPI.TokenStore.file(at: path).shared)

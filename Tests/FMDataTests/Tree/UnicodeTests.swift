@@ -8,7 +8,7 @@ import Testing
 
 /// Any text survives as a name, a value and a parameter, in both directions. Client and server have different authors.
 @Suite(.timeLimit(.minutes(15))) struct UnicodeTests {
-    @Test(arguments: 0..<Effort.of(24, brief: 6))
+    @Test(arguments: 0..<Effort.of(24, brief: 2))
     func everyTextSurvives(seed: Int) async throws {
         var random = SeededRandom(seed: UInt64(seed))
         let (table, layout, script, field) = (

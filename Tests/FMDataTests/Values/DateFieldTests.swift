@@ -21,6 +21,7 @@ import Testing
     }
 
     @Test(
+        .thorough,
         arguments: ["GMT", "America/Los_Angeles", "Pacific/Kiritimati", "Pacific/Pago_Pago", "America/Sao_Paulo"],
         [DataAPI.DateFormats.us, .iso8601]
     )

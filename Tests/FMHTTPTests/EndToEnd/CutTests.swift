@@ -25,27 +25,23 @@ struct CutTests {
         "HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
     ]
 
-    @Test(arguments: Way.allCases, answers)
+    @Test(.thorough, arguments: Way.allCases, answers)
     func afterEachByte(way: Way, answer: String) async throws {
-        let cuts = Array(0..<answer.count)
-        try await afterEachByte(way, answer, cuts, FaultServer.Options(), HTTPClientConfiguration())
+        try await afterEachByte(way, answer, FaultServer.Options(), HTTPClientConfiguration())
     }
 
-    /// Each cut costs a handshake, so there is only one answer, in a brief run cut after every fifth byte. A reset
-    /// comes without close_notify.
-    @Test(arguments: [Way.close, .reset])
+    /// Each cut costs a handshake, so there is only one answer. A reset comes without close_notify.
+    @Test(.thorough, arguments: [Way.close, .reset])
     func afterEachByteUnderTLS(way: Way) async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
         let tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
-        let cuts = Effort.places(before: answer.count, brief: 5)
-        try await afterEachByte(way, answer, cuts, options, HTTPClientConfiguration { $0.tls = tls })
+        try await afterEachByte(way, answer, options, HTTPClientConfiguration { $0.tls = tls })
     }
 
     private func afterEachByte(
         _ way: Way,
         _ answer: String,
-        _ cuts: [Int],
         _ options: FaultServer.Options,
         _ configuration: HTTPClientConfiguration
     ) async throws {
@@ -62,7 +58,7 @@ struct CutTests {
                 } ?? 0)
         }
         try await withServer(options, configuration: configuration, answer: steps) { client, server, origin in
-            for cut in cuts {
+            for cut in 0..<answer.count {
                 let error = try #require(
                     await client.send(HTTPRequest(origin: origin, target: "/\(cut)")).failure,
                     "cut at \(cut)"
@@ -77,7 +73,7 @@ struct CutTests {
                     #expect(error.outcome == (cut < headLength ?? 0 ? .unknown : .answered), "cut at \(cut)")
                 }
             }
-            #expect(server.requests.count == cuts.count, "nothing was repeated")
+            #expect(server.requests.count == answer.count, "nothing was repeated")
             // The complete answer succeeds, whatever follows.
             if way != .reset {
                 let whole = await client.send(HTTPRequest(origin: origin, target: "/\(answer.count)")).value
@@ -154,7 +150,7 @@ struct CutTests {
         }
     }
 
-    @Test func aTLSConnectionCutWithinABodyWithoutLength() async throws {
+    @Test(.thorough) func aTLSConnectionCutWithinABodyWithoutLength() async throws {
         let options = FaultServer.Options(tls: try TestCertificates.serverContext())
         let tls = TLSOptions(roots: .only([.bytes(Array(TestCertificates.authority.utf8))]))
         let answer: FaultServer.Answer = { request in

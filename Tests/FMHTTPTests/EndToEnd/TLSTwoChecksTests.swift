@@ -118,7 +118,7 @@ struct TLSTwoChecksTests {
         [try SocketAddress(ipAddress: "127.0.0.1", port: port)]
     }
 
-    @Test(arguments: cases)
+    @Test(.thorough, arguments: cases)
     func accepted(_ each: Case) async throws {
         let (answer, requests) = try await get(each.host, names: each.names, commonName: each.commonName)
         // With a faulty own check, which accepts any certificate for any host.

@@ -88,7 +88,7 @@ import Testing
     }
 
     /// The silent address is given up some time after the other one has answered, without any limit.
-    @Test func anAddressThatIsSilentBesideOneThatIsNot() async throws {
+    @Test(.thorough) func anAddressThatIsSilentBesideOneThatIsNot() async throws {
         try await withServer { server in
             let silent = try SilentPort(server.port, of: "::1")
             let report = await report(on: Origin(scheme: .http, host: "localhost", port: silent.port))

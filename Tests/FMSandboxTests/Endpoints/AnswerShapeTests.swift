@@ -54,7 +54,7 @@ import Testing
         #expect(Set(Self.comparisons.map(\.version)) == Set(Sandbox.ServerVersion.allCases))
     }
 
-    @Test(arguments: comparisons)
+    @Test(.thorough, arguments: comparisons)
     func theShapeIsThatOfTheSavedAnswer(_ comparison: Comparison) async throws {
         let saved = comparison.saved
         try await withBench(.inProcess, [Self.solution], configure: { $0.serverVersion = comparison.version }) {

@@ -1,3 +1,4 @@
+import FMTestSupport
 import Testing
 
 @testable import FMSandbox
@@ -79,7 +80,7 @@ import Testing
         #expect(Set(Self.calls.map(\.endpoint)).union(others) == Set(Sandbox.Endpoint.allCases))
     }
 
-    @Test(arguments: calls, ["v1", "v2", "vLatest"])
+    @Test(.thorough, arguments: calls, ["v1", "v2", "vLatest"])
     func itAnswersInEveryVersionOfTheAPI(_ call: Call, _ version: String) async throws {
         try await withBench { (bench: Bench) async throws in
             var bench = bench

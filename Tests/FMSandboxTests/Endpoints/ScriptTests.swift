@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -298,7 +299,7 @@ import Testing
         }
     }
 
-    @Test func aScriptWithoutEndIsStopped() async throws {
+    @Test(.thorough) func aScriptWithoutEndIsStopped() async throws {
         let forever: [Solution.Step] = [.loop([.loop([.loop([.loop([.loop([.loop([.loop([])])])])])])])]
         let solution = Solution.oneTable(
             [.init("N", .number)],

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import Foundation
 import Testing
 
@@ -105,7 +106,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, 200])
+    @Test(.thorough, arguments: [0, 1, 200])
     func anyNumberOfRowsWillDo(count: Int) async throws {
         try await withJobs { (bench: Bench) async throws in
             let rows = (0..<count).map { create("\($0)@example.com") }

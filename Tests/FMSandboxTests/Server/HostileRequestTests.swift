@@ -61,7 +61,7 @@ import Testing
         ]
     }
 
-    @Test(arguments: 1...4) func damagedRequestsAreAnswered(_ seed: UInt64) async throws {
+    @Test(.thorough, arguments: 1...4) func damagedRequestsAreAnswered(_ seed: UInt64) async throws {
         var generator = SeededRandom(seed: seed)
         try await withBench { (bench: Bench) async throws in
             let responder = Responder(engine: bench.engine)
@@ -90,7 +90,7 @@ import Testing
     }
 
     /// The same over a socket, where the HTTP itself is damaged.
-    @Test(arguments: 1...3) func damagedHTTPIsAnswered(_ seed: UInt64) async throws {
+    @Test(.thorough, arguments: 1...3) func damagedHTTPIsAnswered(_ seed: UInt64) async throws {
         var generator = SeededRandom(seed: seed)
         try await withBench(.http, configure: { $0.maximumBodyBytes = 100_000 }) { (bench: Bench) async throws in
             let port = try #require(bench.port)

@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Each byte of a solution file in turn is changed to another one, and the file is cut off there.
-    @Test(arguments: 0..<4) func damagedSolutionsAreReadOrRefused(_ part: Int) async throws {
+    @Test(.thorough, arguments: 0..<4) func damagedSolutionsAreReadOrRefused(_ part: Int) async throws {
         var generator = SeededRandom(seed: UInt64(part))
         for place in stride(from: part, to: Self.solution.count, by: 4) {
             #expect(throws: (any Error).self) { try Self.decode(Array(Self.solution.prefix(place))) }

@@ -1,10 +1,11 @@
+import FMTestSupport
 import Foundation
 import Testing
 
 @testable import FMSandbox
 
 @Suite struct CivilTimeTests {
-    @Test func everyDayOfTheCalendarHasItsNumber() throws {
+    @Test(.thorough) func everyDayOfTheCalendarHasItsNumber() throws {
         var expected = 0
         var wrong: [CivilDate] = []
         for year in 1...4000 {

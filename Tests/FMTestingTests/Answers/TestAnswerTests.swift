@@ -84,7 +84,7 @@ import Testing
     }
 
     /// All of it runs on one thread, call in call: a page must not stand on the stack of the one before.
-    @Test func aThousandPagesDoNotNest() async throws {
+    @Test(.thorough) func aThousandPagesDoNotNest() async throws {
         transport.alwaysAnswer(.getRecords, with: .records((1...1_000).map { Contact(name: "\($0)") }))
         let names = try await people.all(pageSize: 1).map(\.name).collect().firstValue()
         expectNoDifference(names.count, 1_000)

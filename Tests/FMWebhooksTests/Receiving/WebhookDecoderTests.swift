@@ -165,7 +165,7 @@ import Testing
     }
 
     /// For any bytes the answer is 200, and the hint covers at least the whole table.
-    @Test(arguments: 0..<20) func randomBytes(_ seed: Int) {
+    @Test(.thorough, arguments: 0..<20) func randomBytes(_ seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         let whole = Array(
             #"{"@odata.context":"x#Vessels(\"ROWID\")","value":[{"ROWID":1},{"@odata.id":"V(ROWID=2)"}]}"#.utf8

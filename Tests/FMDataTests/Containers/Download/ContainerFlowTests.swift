@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func aLargeFileArrivesByteForByte() async throws {
+    @Test(.thorough) func aLargeFileArrivesByteForByte() async throws {
         let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
         let host = try await ScriptedHost.start { _ in
             [.send(FaultServer.head(200, length: bytes.count)), .send(ByteBuffer(bytes: bytes))]

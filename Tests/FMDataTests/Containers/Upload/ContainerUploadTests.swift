@@ -205,7 +205,7 @@ import Testing
     // MARK: The request
 
     /// An earlier client did not send `modId`, and sent credentials and a JSON content type with an upload.
-    @Test(.tags(.earlierClients)) func theRequestAsTheServerSeesIt() async throws {
+    @Test(.thorough, .tags(.earlierClients)) func theRequestAsTheServerSeesIt() async throws {
         let host = try await ScriptedHost.start { _ in .json(#"{"modId":"6"}"#) }
         defer { host.server.stop() }
         let layout = host.database.addLayout("A/B")
@@ -492,7 +492,7 @@ import Testing
 
     // MARK: Names
 
-    @Test func anyNameArrivesAsItIs() async throws {
+    @Test(.thorough) func anyNameArrivesAsItIs() async throws {
         try await Self.withHarbor { harbor in
             var generator = SeededRandom(seed: 11)
             var names = [

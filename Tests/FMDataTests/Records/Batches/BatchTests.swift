@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func aMissingLayoutEndsTheBatch() async throws {
+    @Test(.thorough) func aMissingLayoutEndsTheBatch() async throws {
         try await Self.run { people, sandbox in
             let other = people.layout.database.addLayout("Poeple").of(Member.self)
             let subscriber = TrackingSubscriber<DataAPI.BatchRow, FMRest.APIError>()

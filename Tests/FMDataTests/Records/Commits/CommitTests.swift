@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func manyRowsAreAFewRequests() async throws {
+    @Test(.thorough) func manyRowsAreAFewRequests() async throws {
         try await Self.run(count: 0) { people, script, sandbox in
             let writes = Member.numbered(0..<250).map(Write.create)
             let options = DataAPI.CommitOptions(rowsPerCommit: 100)
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func aCommitThatALockHasRevertedIsMadeAgain() async throws {
+    @Test(.thorough) func aCommitThatALockHasRevertedIsMadeAgain() async throws {
         try await Self.run { people, script, sandbox in
             try sandbox.setLocked(true, person: 3)
             let writes: [Write] = [.create(Member(name: "Ada", uuid: "a")), .edit(3, setting: ["City": "Kiel"])]
@@ -215,7 +215,7 @@ import Testing
     }
 
     /// Only the row that met the lock is sent again.
-    @Test func aLockedRowOfACommitThatIsNotAtomicIsWaitedFor() async throws {
+    @Test(.thorough) func aLockedRowOfACommitThatIsNotAtomicIsWaitedFor() async throws {
         try await Self.run { people, script, sandbox in
             try sandbox.setLocked(true, person: 3)
             let writes: [Write] = [

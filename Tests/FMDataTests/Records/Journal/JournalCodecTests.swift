@@ -95,7 +95,7 @@ import Testing
 
     /// A changed byte is an error that names its line. The exception is the line feed at the end: without it the last
     /// line counts as cut off.
-    @Test func aJournalThatIsDamagedAnywhere() throws {
+    @Test(.thorough) func aJournalThatIsDamagedAnywhere() throws {
         let whole = try JournalReading(Self.bytes)
         for place in Self.bytes.indices {
             let line = Self.bytes[..<place].count { $0 == UInt8(ascii: "\n") }

@@ -28,7 +28,7 @@ import Testing
         world.check("\(Self.batches[batch].name), never killed")
         for loses in [false, true] {
             for fate in JournalledWorld.Fate.all {
-                for first in stride(from: 0, through: length, by: Effort.of(1, brief: 2)) {
+                for first in stride(from: 0, through: length, by: Effort.of(1, brief: 7)) {
                     var killed = JournalledWorld(tasks)
                     killed.run(killedAfter: first, fate: fate, losesUnsynced: loses)
                     for second in [Int.max] + Array(stride(from: first % 3, through: length, by: 3)) {
@@ -48,7 +48,7 @@ import Testing
         let tasks = Self.batches[batch].tasks
         for losses in [Set([0]), [1], [0, 1, 2], [2, 3]] {
             for fate in JournalledWorld.Fate.all {
-                for first in stride(from: 0, to: 40, by: Effort.of(1, brief: 3)) {
+                for first in stride(from: 0, to: 40, by: Effort.of(1, brief: 8)) {
                     var world = JournalledWorld(tasks)
                     world.losses = losses
                     world.run(killedAfter: first, fate: fate, losesUnsynced: true)
@@ -86,7 +86,7 @@ import Testing
     func refusedInPassingAndKilledAtEveryStep(batch: Int) {
         let tasks = Self.batches[batch].tasks
         for refused in [Set([0]), [1], [0, 1], [0, 3]] {
-            for first in Array(0..<40) + [Int.max] {
+            for first in Array(stride(from: 0, to: 40, by: Effort.of(1, brief: 8))) + [Int.max] {
                 for fate in [JournalledWorld.Fate.lost, .executed] {
                     var world = JournalledWorld(tasks)
                     world.refused = refused

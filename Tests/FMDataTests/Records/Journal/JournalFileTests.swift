@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func oneRunAtATimeHasIt() async throws {
+    @Test(.thorough) func oneRunAtATimeHasIt() async throws {
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("writes.journal")
             let (first, _) = await Self.open(url)

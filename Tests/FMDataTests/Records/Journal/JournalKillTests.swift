@@ -16,8 +16,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60)), .serialized) struct JournalKillTests {
     private static let variable = "FMDATA_JOURNAL_OF_ANOTHER_PROCESS"
     private static let kills =
-        ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) }
-        ?? Effort.of(6, brief: 1)
+        ProcessInfo.processInfo.environment["FMDATA_KILLS"].flatMap { Int($0) } ?? 6
 
     /// The task of the other process.
     private struct Errand: Codable {
@@ -97,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases, Effort.isThorough ? [false, true] : [true])
+    @Test(.thorough, arguments: Kind.allCases, [false, true])
     func killedAndResumed(kind: Kind, withFaults: Bool) async throws {
         var random = SeededRandom(seed: UInt64(kind.recordCount) + (withFaults ? 1_000 : 0))
         var killed = 0

@@ -411,7 +411,7 @@ import Testing
         }
     }
 
-    @Test func aKeyThatComesAgainMuchLaterIsNotSent() async throws {
+    @Test(.thorough) func aKeyThatComesAgainMuchLaterIsNotSent() async throws {
         let solution = Solution.single(
             "People",
             fields: [.init("Name"), .init("City"), .init("UUID")],

@@ -285,7 +285,7 @@ import Testing
         words.cancel()
     }
 
-    @Test func subscribersThatComeAndGoOnTwoThreadsLeaveNothingBehind() async {
+    @Test(.thorough) func subscribersThatComeAndGoOnTwoThreadsLeaveNothingBehind() async {
         for _ in 0..<50 {
             let (time, layout) = LiveTable.makeTimeAndLayout()
             let poll = Poll<LiveTable.Fields>(

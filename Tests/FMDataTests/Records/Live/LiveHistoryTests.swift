@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct LiveHistoryTests {
     @Test(arguments: 0..<10) func afterRandomHistoriesTheLiveValueEqualsTheTable(block: UInt64) {
         let (time, layout) = LiveTable.makeTimeAndLayout()
-        for seed in (block * 100)..<(block * 100 + UInt64(Effort.of(100, brief: 10))) {
+        for seed in (block * 100)..<(block * 100 + UInt64(Effort.of(100, brief: 2))) {
             var history = History(seed: seed, LiveTable(time, layout, options: DataAPI.LiveOptions(retryTimeout: nil)))
             history.run()
             if let complaint = history.complaint {

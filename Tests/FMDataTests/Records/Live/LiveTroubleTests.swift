@@ -148,11 +148,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        Sandbox.Fault.html(status: 502), .brokenJSON, .cut(afterBodyBytes: 20), .empty(status: 200),
-        .error(FileMakerError(802)),
-        .error(FileMakerError(401)), .error(FileMakerError(101)), .reset,
-    ])
+    @Test(
+        .thorough,
+        arguments: [
+            Sandbox.Fault.html(status: 502), .brokenJSON, .cut(afterBodyBytes: 20), .empty(status: 200),
+            .error(FileMakerError(802)),
+            .error(FileMakerError(401)), .error(FileMakerError(101)), .reset,
+        ]
+    )
     func failureIsNotEmptiness(fault: Sandbox.Fault) async throws {
         try await Harbour.run { harbour in
             let query = harbour.inOslo.live()

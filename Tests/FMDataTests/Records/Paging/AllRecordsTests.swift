@@ -55,7 +55,7 @@ import Testing
 
     // MARK: All of them
 
-    @Test(arguments: modes.indices)
+    @Test(.thorough, arguments: modes.indices)
     func everyRecordComesOnce(mode: Int) async throws {
         try await Hosted.run(Self.solution(250)) { database, _ in
             let notes = database.layout(Note.self)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Sandbox.ServerVersion.allCases, modes.indices)
+    @Test(.thorough, arguments: Sandbox.ServerVersion.allCases, modes.indices)
     func everyServerWillDo(version: Sandbox.ServerVersion, mode: Int) async throws {
         try await Hosted.run(Self.solution(60), sandbox: { $0.serverVersion = version }) { database, _ in
             let notes = database.layout(Note.self)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(arguments: modes.indices)
+    @Test(.thorough, arguments: modes.indices)
     func thoseThatAFindFinds(mode: Int) async throws {
         try await Hosted.run(Self.solution(250)) { database, _ in
             let found = database.layout(Note.self).find { $0(.number) > 100 && $0(.number) <= 190 }
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// This depends neither on the found set nor on the way to page.
-    @Test(arguments: modes.indices)
+    @Test(.thorough, arguments: modes.indices)
     func pagesTellHowManyRecordsTheTableHas(mode: Int) async throws {
         try await Hosted.run(Self.solution(60)) { database, _ in
             let notes = database.layout(Note.self)
@@ -448,7 +448,7 @@ import Testing
         (.restart, .notDataAPI), (.empty(status: 200), .notDataAPI), (.error(FileMakerError(9)), .fileMaker),
     ]
 
-    @Test(arguments: faults.indices, modes.indices)
+    @Test(.thorough, arguments: faults.indices, modes.indices)
     func aPageThatFailsIsNoEnd(fault: Int, mode: Int) async throws {
         let (fault, code) = Self.faults[fault]
         try await Hosted.run(Self.solution(30)) { database, sandbox in
@@ -472,7 +472,7 @@ import Testing
     }
 
     /// The error that means "no records", for a page that is not empty.
-    @Test(arguments: [401, 101], modes.indices)
+    @Test(.thorough, arguments: [401, 101], modes.indices)
     func aWrongWordThatNothingIsThereLosesNothing(code: Int, mode: Int) async throws {
         for page in 1..<4 {
             try await Hosted.run(Self.solution(30)) { database, sandbox in

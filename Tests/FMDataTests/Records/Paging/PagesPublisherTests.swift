@@ -115,7 +115,7 @@ import Testing
         expectNoDifference(subscriber.values.count, 3)
     }
 
-    @Test func manyPagesTakeNoStack() {
+    @Test(.thorough) func manyPagesTakeNoStack() {
         source.isPrompt = true
         source.table = PagedTable(count: 20_000)
         let subscriber = subscriber(.unlimited)

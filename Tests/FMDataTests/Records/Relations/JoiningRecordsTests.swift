@@ -67,7 +67,7 @@ import Testing
             .setFailureType(to: FMRest.APIError.self)
     }
 
-    @Test func aThousandRowsTakeElevenRequestsOrTwo() async throws {
+    @Test(.thorough) func aThousandRowsTakeElevenRequestsOrTwo() async throws {
         let shop = Self.shop(
             orders: (1...1_000).map { ["Number": "\($0)", "CustomerID": "\($0 % 100)"] },
             customers: (0..<100).map { ["ID": "\($0)"] }

@@ -8,7 +8,7 @@ import Testing
 /// Saves against a host on which another client works as well, and whose answers get lost: before the write, after it,
 /// or with a write that is executed late.
 @Suite struct SaveRandomWalkTests {
-    @Test(arguments: 0..<3_000 as Range<UInt64>)
+    @Test(.thorough, arguments: 0..<3_000 as Range<UInt64>)
     func whatWasSavedIsThereOnceAndNothingOfOthersIsLost(seed: UInt64) throws {
         var walk = Walk(seed: seed)
         try walk.run()

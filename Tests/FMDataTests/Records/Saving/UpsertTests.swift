@@ -120,7 +120,7 @@ import Testing
         expectNoDifference(transport.requests.count { $0.operation == .createRecord }, 1)
     }
 
-    @Test(arguments: [Sandbox.Fault.error(.init(802)), .brokenJSON, .html(status: 502)])
+    @Test(.thorough, arguments: [Sandbox.Fault.error(.init(802)), .brokenJSON, .html(status: 502)])
     func aFindThatPassesOrCannotBeReadIsMadeAgain(fault: Sandbox.Fault) async throws {
         try await Hosted.run(.people(count: 1)) { database, sandbox in
             let people = database.layout(Member.self)

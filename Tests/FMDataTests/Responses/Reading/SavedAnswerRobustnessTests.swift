@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Replaced bytes: the reader accepts the result only if it is still JSON.
-    @Test(arguments: answers)
+    @Test(.thorough, arguments: answers)
     func corrupted(_ answer: SavedAnswer) throws {
         let whole = try answer.bytes()
         for place in Coverage.places(whole.count) {
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SavedAnswer.everywhere.filter(\.isJSON))
+    @Test(.thorough, arguments: SavedAnswer.everywhere.filter(\.isJSON))
     func everyAnswerDecodesAsFoundationDecodesIt(_ answer: SavedAnswer) throws {
         let bytes = try answer.bytes()
         let withoutMark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes

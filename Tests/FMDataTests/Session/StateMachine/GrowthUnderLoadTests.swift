@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOCore
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
     /// Each request waits for three others, and for one as soon as there are two sessions. Both waits are shorter than
     /// most of these logins, so the pool must not need a single request that waits as long as a login.
-    @Test(arguments: [10, 30, 50, 66, 70, 100, 500, 5_000], [0, 2])
+    @Test(.thorough, arguments: [10, 30, 50, 66, 70, 100, 500, 5_000], [0, 2])
     func fourSteadyCallersGetFourSessions(loginTime: Int64, rest: Int64) {
         var load = PoolUnderLoad(maximumSessions: 4, callTime: Self.callTime, loginTime: .milliseconds(loginTime))
         load.comeBack(4, after: .milliseconds(rest))

@@ -148,7 +148,7 @@ import Testing
     // MARK: All of it
 
     /// Anything may happen in any order: the queue is a list that anyone may leave.
-    @Test(arguments: 1...UInt64(Effort.of(60, brief: 3)))
+    @Test(arguments: 1...UInt64(Effort.of(60, brief: 1)))
     func itIsAListThatAnyoneMayLeave(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var queue = LeaseQueue()

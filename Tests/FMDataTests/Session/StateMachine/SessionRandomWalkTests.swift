@@ -8,7 +8,7 @@ import Testing
 /// The state machine against a model of its shell and its server: thousands of events in random order, with the rules
 /// checked after each. A failure names its seed.
 @Suite struct SessionRandomWalkTests {
-    @Test(arguments: 1...UInt64(Effort.of(60, brief: 8)))
+    @Test(arguments: 1...UInt64(Effort.of(60, brief: 4)))
     func everyRuleHoldsAfterEveryEvent(seed: UInt64) {
         var model = SessionModel(seed: seed)
         for _ in 0..<1500 { model.step() }

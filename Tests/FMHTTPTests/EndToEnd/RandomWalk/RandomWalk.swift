@@ -8,14 +8,14 @@ import OpenCombine
 /// One walk: a client with a few connections, a server that answers by `RandomWalk+Answers`, and a number of requests.
 enum RandomWalk {
     struct Plan: Sendable, CustomStringConvertible {
-        /// 20,000 requests in eight walks, a tenth of them in a brief run, or as many per walk as the environment says.
+        /// 20,000 requests in eight walks, or as many per walk as the environment says.
         static let all: [Plan] = (1...8).map { seed in
             // A handshake costs as much as many requests.
             let isEncrypted = seed.isMultiple(of: 4)
             let asked = ProcessInfo.processInfo.environment["FMDATA_WALK"].flatMap { Int($0) }
             return Plan(
                 seed: UInt64(seed),
-                requestCount: asked ?? (isEncrypted ? Effort.of(500, brief: 50) : Effort.of(3_200, brief: 200)),
+                requestCount: asked ?? (isEncrypted ? 500 : 3_200),
                 isEncrypted: isEncrypted,
                 answersEarly: seed == 3,
                 delivery: seed.isMultiple(of: 2) ? .eventLoop : .background

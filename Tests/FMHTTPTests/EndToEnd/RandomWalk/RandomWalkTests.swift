@@ -15,12 +15,12 @@ import Testing
 @Suite(.timeLimit(.minutes(20)))
 struct RandomWalkTests {
     /// Two walks at a time: more would only slow each other down.
-    @Test(.serialized, arguments: RandomWalk.Plan.all.filter { $0.seed.isMultiple(of: 2) })
+    @Test(.thorough, .serialized, arguments: RandomWalk.Plan.all.filter { $0.seed.isMultiple(of: 2) })
     func everyRequestEndsOnceAndNoWriteIsDoneTwice(plan: RandomWalk.Plan) async throws {
         try await walk(plan)
     }
 
-    @Test(.serialized, arguments: RandomWalk.Plan.all.filter { !$0.seed.isMultiple(of: 2) })
+    @Test(.thorough, .serialized, arguments: RandomWalk.Plan.all.filter { !$0.seed.isMultiple(of: 2) })
     func everyRequestEndsOnceAndNoWriteIsDoneTwiceInTheBackground(plan: RandomWalk.Plan) async throws {
         try await walk(plan)
     }
@@ -51,7 +51,7 @@ struct RandomWalkTests {
     }
 
     /// The client is shut down in the middle: running requests may complete or fail, but each one ends.
-    @Test(arguments: [Duration.zero, .milliseconds(30)])
+    @Test(.thorough, arguments: [Duration.zero, .milliseconds(30)])
     func aShutdownInTheMiddle(grace: Duration) async throws {
         var plan = RandomWalk.Plan(seed: 99, requestCount: 600, isEncrypted: false)
         plan.shutdown = RandomWalk.Shutdown(afterRequests: 200, grace: grace)

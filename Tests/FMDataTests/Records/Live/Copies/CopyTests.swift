@@ -28,7 +28,7 @@ import Testing
 
     // MARK: Events
 
-    @Test(arguments: ways) func aCopyFollowsItsTable(options: DataAPI.LiveOptions) async throws {
+    @Test(.thorough, arguments: ways) func aCopyFollowsItsTable(options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: 600) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
             let following = copy.follow(changes)
@@ -48,8 +48,9 @@ import Testing
 
     /// Of a thousand records the second run reads only those that have changed, and asks for the one that was deleted
     /// meanwhile.
-    @Test(arguments: ways) func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
-        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
+    @Test(.thorough, arguments: ways)
+    func anotherRunReadsWhatHasChangedAlone(options: DataAPI.LiveOptions) async throws {
+        try await Self.run(ships: 1_000) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
             await copy.polls(1)
             first.cancel()
@@ -118,7 +119,7 @@ import Testing
 
     /// The run is ended after each event of its first poll. The next one never reads a page that the copy already has.
     @Test func aFirstLookThatIsInterruptedGoesOn() async throws {
-        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
+        try await Self.run(ships: 1_000) { harbour, copy in
             let options = DataAPI.LiveOptions(watch: .scan("Ships (ids)"))
             var runs = 0
             while copy.state.polls == 0, runs < 100 {
@@ -139,10 +140,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ways) func aLostAnswerInTheMiddleCostsNothingThatTheCopyHas(
-        options: DataAPI.LiveOptions
-    ) async throws {
-        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
+    @Test(.thorough, arguments: ways)
+    func aLostAnswerInTheMiddleCostsNothingThatTheCopyHas(options: DataAPI.LiveOptions) async throws {
+        try await Self.run(ships: 1_000) { harbour, copy in
             harbour.sandbox.inject(.html(status: 502), on: .getRecords, skipping: 3)
             let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
             let following = copy.follow(changes)
@@ -156,10 +156,8 @@ import Testing
     }
 
     /// A single false answer must not remove records from a copy.
-    @Test(arguments: [401, 101], ways) func aFalseFirstAnswerRemovesNothing(
-        code: Int,
-        options: DataAPI.LiveOptions
-    ) async throws {
+    @Test(.thorough, arguments: [401, 101], ways)
+    func aFalseFirstAnswerRemovesNothing(code: Int, options: DataAPI.LiveOptions) async throws {
         try await Self.run(ships: 40) { harbour, copy in
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
             await copy.polls(1)
@@ -301,7 +299,7 @@ import Testing
     }
 
     @Test func nothingIsAskedForBeforeDemandAndNoPageBeforeTheLastWasTaken() async throws {
-        try await Self.run(ships: Effort.of(1_000, brief: 600)) { harbour, copy in
+        try await Self.run(ships: 1_000) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper)
             let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>(initialDemand: .none)
             changes.subscribe(events)
