@@ -137,8 +137,9 @@ private final class Undecoded<Raw: Codable & Sendable>: Sendable {
     private let sent: Sent
 
     private enum Sent {
-        /// An object's text. It is decoded when somebody asks for it, since few of many failures are looked at.
-        case text([UInt8], DecodingContext.Mode, FMDecoder)
+        /// An object's text, and the rules by which it is read. It is decoded when somebody asks for it, since few of
+        /// many failures are looked at. The decoder is made for that: one that is kept would keep its memory, too.
+        case text([UInt8], DecodingContext.Mode, DecodingOptions, userInfo: [CodingUserInfoKey: any Sendable])
         /// What the decoder made of any other value; `nil` if it could not.
         case value(Raw?)
     }
@@ -146,8 +147,7 @@ private final class Undecoded<Raw: Codable & Sendable>: Sendable {
     init(_ error: any Error, of decoder: any Decoder) {
         failure = DecodingFailure(error, of: decoder)
         if let own = decoder as? ValueDecoder, let text = own.ownObjectText {
-            let sameRules = FMDecoder(options: own.context.options, userInfo: own.context.userInfo)
-            sent = .text(text, own.mode, sameRules)
+            sent = .text(text, own.mode, own.context.options, userInfo: own.context.userInfo)
         } else {
             sent = .value(try? Raw(from: decoder))
         }
@@ -156,7 +156,8 @@ private final class Undecoded<Raw: Codable & Sendable>: Sendable {
     /// `nil` if it cannot be read in any way.
     var raw: Raw? {
         switch sent {
-        case .text(let text, let mode, let decoder): try? decoder.decode(Raw.self, from: text, mode)
+        case .text(let text, let mode, let options, let userInfo):
+            try? FMDecoder(options: options, userInfo: userInfo).decode(Raw.self, from: text, mode)
         case .value(let value): value
         }
     }

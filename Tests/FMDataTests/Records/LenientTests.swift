@@ -141,15 +141,24 @@ import Testing
     /// What cannot be decoded is kept as text, and read by the rules by which the record was read.
     @Test func theRulesOfTheRecordHoldForWhatCame() throws {
         var options = DecodingOptions()
-        options.keys = .withoutTable
-        let decoder = FMDecoder(options: options)
-        let text = #"{"Readings::Meter":"{\"}","Readings::Value":"broken"}"#
-        let record = try decoder.decodeFields(DataAPI.Lenient<Reading>.self, from: Array(text.utf8))
-        expectNoDifference(record.unreadable, try decoder.decodeFields(FieldData.self, from: Array(text.utf8)))
-        expectNoDifference(record.unreadable?.count, 2)
+        options.keys = .custom { $0.replacing("Readings::", with: "") }
+        let text = #"{"Readings::Meter":"water","Readings::Value":"broken"}"#
+        let record = try FMDecoder(options: options).decodeFields(DataAPI.Lenient<Reading>.self, from: Data(text.utf8))
+        expectNoDifference(record.unreadable, ["Meter": "water", "Value": "broken"])
         var dump = ""
         customDump(record, to: &dump)
         #expect(dump.contains("broken"), "\(dump)")
+    }
+
+    @Test(arguments: [
+        #""}\"}""#, "\"\" ", "-1.5e30", "123456789012345678901234567890", "null ", "true\n", "7\t", #""\\""#,
+    ])
+    func whateverComesLastIsKept(_ last: String) throws {
+        let text = Data("[{\"Meter\":\"{\",\"Value\":\"broken\",\"Last\":\(last)},{}]".utf8)
+        let records = try FMDecoder().decode([DataAPI.Lenient<Reading>].self, from: text)
+        let values = try FMDecoder().decode([FieldData].self, from: text)
+        expectNoDifference(values.map(\.count), [3, 0])
+        expectNoDifference(records.map(\.unreadable), values)
     }
 
     @Test func rowsAreWrittenAsTheyWereRead() throws {
