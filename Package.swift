@@ -17,10 +17,6 @@ let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,addres
 /// it can be built in release without the other tests.
 let isSimulated = Context.environment["FMDATA_SIMULATION"] != nil
 
-/// `.ci/run` sets `FMDATA_FEW_TESTS=1` for its build in release: with optimisation, only the tests of the code that
-/// reads a server's bytes and the simulation are compiled. The compiler needs longer for the others than they run.
-let hasFewTests = Context.environment["FMDATA_FEW_TESTS"] != nil
-
 let settings: [SwiftSetting] =
     strict + [
         .enableUpcomingFeature("ExistentialAny"),
@@ -298,7 +294,6 @@ let package = Package(
                 nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
             ],
             exclude: ["Answers"],
-            sources: hasFewTests ? ["Decoding", "Responses", "Support", "Values"] : nil,
             swiftSettings: settings
         ),
         .testTarget(
@@ -393,11 +388,6 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-
-if hasFewTests {
-    let kept = ["FMHTTPTests", "FMDataTests", "SimulationTests"]
-    package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
-}
 
 if isFuzzed {
     package.targets += [
