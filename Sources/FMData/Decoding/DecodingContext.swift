@@ -392,17 +392,22 @@ final class DecodingContext {
         return node
     }
 
+    /// The value of a key. Most are asked for after an error with their path, which ``member(of:holding:)`` has found.
     private func child(of container: UInt32, _ key: any CodingKey) -> UInt32? {
         let head = document[container]
+        let cursor = cursors[container]
         var index = container + 1
         var position = 0
         switch head.kind {
         case .object:
+            let name = key.stringValue
+            if let cursor, document.text(document[cursor.index]) == name { return cursor.index + 1 }
             while index < head.link {
-                if document.text(document[index]) == key.stringValue { return index + 1 }
+                if document.text(document[index]) == name { return index + 1 }
                 index = document.tape.end(of: index + 1)
             }
         case .array:
+            if let cursor, cursor.position == key.intValue { return cursor.index }
             while index < head.link {
                 if position == key.intValue { return index }
                 index = document.tape.end(of: index)

@@ -7,7 +7,6 @@ struct DecodingEvidence {
     let path: [any CodingKey]
     /// For a missing key: the other keys of the object.
     var siblings: DecodingCause.OtherKeys?
-    var recordId: Int?
     var rawValue: String?
 
     /// An error about a value that is no longer available.
@@ -41,7 +40,6 @@ struct DecodingEvidence {
         default:
             self.cause = cause
         }
-        recordId = context.node(at: [DecodingKey("recordId")]).flatMap { try? context.wireInteger($0) }
         rawValue = node.flatMap(context.rawValue)
     }
 }
@@ -80,6 +78,9 @@ extension DecodingError {
 }
 
 extension DecodingContext {
+    /// The id of the record on the tape.
+    var recordId: Int? { node(at: [DecodingKey("recordId")]).flatMap { try? wireInteger($0) } }
+
     private static let maximumRawValue = 1_000
 
     /// The JSON text of a value, cut after `maximumRawValue` bytes.

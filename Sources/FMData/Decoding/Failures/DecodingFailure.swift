@@ -149,7 +149,15 @@ extension DecodingFailure {
         // Errors of the library's own decoder state their cause.
         source.isForeign = context.recordDecoder != nil && (error as? DecodingError)?.statedCause == nil
         let evidence = DecodingEvidence(error, in: context, isForeign: source.isForeign)
-        self.init(error, evidence, source: source, root: root, rules: context.rules, recordNumber: recordNumber)
+        self.init(
+            error,
+            evidence,
+            source: source,
+            root: root,
+            rules: context.rules,
+            recordNumber: recordNumber,
+            recordId: recordNumber.flatMap { _ in context.recordId }
+        )
     }
 
     private init(
@@ -158,7 +166,8 @@ extension DecodingFailure {
         source: DecodingExplanation.Source,
         root: DecodingContext.Mode,
         rules: DecodingContext.Rules,
-        recordNumber: Int? = nil
+        recordNumber: Int? = nil,
+        recordId: Int? = nil
     ) {
         self.init(
             error: error,
@@ -171,7 +180,7 @@ extension DecodingFailure {
                 siblings: evidence.siblings
             ),
             recordNumber: recordNumber,
-            recordId: recordNumber == nil ? nil : evidence.recordId,
+            recordId: recordId,
             rawValue: evidence.rawValue
         )
     }
