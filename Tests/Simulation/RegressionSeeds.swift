@@ -3,7 +3,12 @@
 /// A change of how programs are drawn gives these seeds other programs; the seeds of the planted bugs are in
 /// `PlantedBugs/README.md`.
 enum RegressionSeeds {
-    static let seeds: [UInt64] = [
+    static let all: [(work: Work, seeds: [UInt64])] = [
+        (.calls, callsSeeds), (.live, liveSeeds), (.accounts, accountsSeeds), (.journals, journalsSeeds),
+        (.copies, copiesSeeds),
+    ]
+
+    private static let callsSeeds: [UInt64] = [
         // Bugs that were found.
         4,  // A find of several calls that failed was never released, nor was its server.
         17_445,  // A failed logout was not repeated: the next alarm had been set before its pool was closed.
@@ -16,14 +21,14 @@ enum RegressionSeeds {
     ]
 
     /// Seeds of several accounts.
-    static let accountsSeeds: [UInt64] = [
+    private static let accountsSeeds: [UInt64] = [
         84,  // Asking for an account while the object in use changed to it returned that object.
         130,  // A slow subscriber of changes received a reset for another file instead of another account.
         167,  // A subscriber of values received changes from one account's records to another's, without a reset.
     ]
 
     /// Seeds of journals.
-    static let journalsSeeds: [UInt64] = [
+    private static let journalsSeeds: [UInt64] = [
         // Rows whose login was answered without HTTP were noted as rejected for good, and were never sent.
         229,
         6146,  // A delete rejected after a lost answer was reported as failed, but had been carried out.
@@ -33,14 +38,14 @@ enum RegressionSeeds {
     ]
 
     /// Seeds of live queries.
-    static let liveSeeds: [UInt64] = [
+    private static let liveSeeds: [UInt64] = [
         // A login answered by an invalid token counted as one with wrong credentials, and was never repeated.
         2046, 4149, 4590, 4910, 7998,
         8202,  // The sandbox closed before the last bytes of a compressed answer were sent.
     ]
 
     /// Seeds of copies.
-    static let copiesSeeds: [UInt64] = [
+    private static let copiesSeeds: [UInt64] = [
         405,  // A backup restored between two polls, without a failed request, was not noticed.
         1057,  // The sandbox took a connection as idle while its answer was still on its way to a slow client.
     ]

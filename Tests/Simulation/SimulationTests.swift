@@ -3,42 +3,21 @@ import FMTestSupport
 import Foundation
 import Testing
 
-/// Simulated worlds that follow from seeds: a few of them, and hundreds where the code is optimised, as in CI.
-/// `Tests/Simulation/run` runs many more of them.
+/// Simulated worlds that follow from seeds. `Tests/Simulation/run` runs many more of them.
 @Suite(.timeLimit(.minutes(15))) struct SimulationTests {
-    @Test(
-        .thorough,
-        .serialized,
-        arguments: [
-            (Work.calls, RegressionSeeds.seeds), (.live, RegressionSeeds.liveSeeds),
-            (.accounts, RegressionSeeds.accountsSeeds), (.journals, RegressionSeeds.journalsSeeds),
-            (.copies, RegressionSeeds.copiesSeeds),
-        ]
-    )
-    func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async {
-        let seeds = seeds.prefix(Self.count(.max, unoptimised: 1))
-        for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
-    }
+    @Test(.thorough, .serialized, arguments: RegressionSeeds.all)
+    func oldFindingsStayAway(_ work: Work, _ seeds: [UInt64]) async { await hold(work, seeds) }
 
     @Test(.thorough, .serialized, arguments: Work.allCases.filter { !watching.contains($0) })
-    func seedsHold(_ work: Work) async { await hold(work, Self.count(300, unoptimised: 2)) }
+    func seedsHold(_ work: Work) async { await hold(work, 1...Self.count(of: work)) }
 
     /// Programs that watch simulate hours, so there are fewer of them. They run beside the others.
     @Test(.thorough, .serialized, arguments: watching)
-    func seedsOfWatchingProgramsHold(_ work: Work) async {
-        let count =
-            switch work {
-            case .live: 100
-            case .accounts: 25
-            default: 50
-            }
-        await hold(work, Self.count(count, unoptimised: 1))
-    }
+    func seedsOfWatchingProgramsHold(_ work: Work) async { await hold(work, 1...Self.count(of: work)) }
 
     private static let watching = [Work.live, .copies, .restores, .accounts]
 
-    private func hold(_ work: Work, _ count: Int) async {
-        let seeds = 1...UInt64(count)
+    private func hold(_ work: Work, _ seeds: some Sequence<UInt64> & Sendable) async {
         for failure in await onAThread({ Search(seeds, work, stopsAfter: 1).failures }) { Issue.record("\(failure)") }
     }
 
@@ -52,12 +31,22 @@ import Testing
         #expect(first.trace.count > 100)
     }
 
-    /// Without optimisation a world takes ten times as long, and finds nothing else.
-    private static func count(_ optimised: Int, unoptimised: Int) -> Int {
+    /// The number of worlds. Without optimisation one takes ten times as long, and finds nothing else.
+    private static func count(of work: Work) -> UInt64 {
+        let (optimised, unoptimised): (UInt64, UInt64) =
+            switch work {
+            case .calls, .journals: (300, 100)
+            case .records: (300, 50)
+            case .fleets: (300, 15)
+            case .live: (100, 10)
+            case .copies: (50, 15)
+            case .restores: (50, 5)
+            case .accounts: (25, 5)
+            }
         #if DEBUG
-        unoptimised
+        return unoptimised
         #else
-        optimised
+        return optimised
         #endif
     }
 

@@ -15,11 +15,19 @@ if options.contains("--seed"), let seed = arguments.first {
     exit(report.findings.isEmpty ? 0 : 1)
 }
 
+if options.contains("--known") {
+    let failures = RegressionSeeds.all.flatMap { Search($0.seeds, $0.work, stopsAfter: 1).failures }
+    for failure in failures { print(failure) }
+    print("\(RegressionSeeds.all.map(\.seeds.count).reduce(0, +)) programs, \(failures.count) failed")
+    exit(failures.isEmpty ? 0 : 1)
+}
+
 guard let count = arguments.first else {
     print(
         """
         usage: simulate [KIND] [--hundred | --until-found] <number of seeds> [<first seed>]
                simulate [KIND] [--hundred] --seed <seed>
+               simulate --known
         KIND: --records, --live, --accounts, --journals, --copies, --restores or --fleets
         """
     )
