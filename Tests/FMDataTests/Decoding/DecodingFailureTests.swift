@@ -36,6 +36,29 @@ import Testing
         )
     }
 
+    /// The names differ in the form of the accent only, and are equal as Swift's strings are.
+    @Test func saysWhichOfTwoNamesThatLookAlikeHasFailed() throws {
+        struct Cafe: Decodable {
+            struct Key: CodingKey {
+                var stringValue: String
+                var intValue: Int? { nil }
+                init(stringValue: String) { self.stringValue = stringValue }
+                init?(intValue: Int) { nil }
+            }
+
+            init(from decoder: any Decoder) throws {
+                let fields = try decoder.container(keyedBy: Key.self)
+                _ = try fields.decode(Int.self, forKey: Key(stringValue: "caf\u{E9}"))
+                _ = try fields.decode(Int.self, forKey: Key(stringValue: "cafe\u{301}"))
+            }
+        }
+        let fields = Array(#"{"caf\#u{E9}":"1","cafe\#u{301}":"none"}"#.utf8)
+        let failure = try #require(throws: DecodingFailure.self) {
+            _ = try FMDecoder().decodeFields(Cafe.self, from: fields)
+        }
+        #expect(failure.rawValue == "\"none\"")
+    }
+
     /// The standard library's error for an enum prints the value; this error must not.
     @Test func neverPrintsAValue() throws {
         let failure = try failure(#"{"color":"secret-4711","doors":1}"#)
