@@ -97,7 +97,7 @@ public final class HTTPClient: Sendable {
                 let delivery = self.configuration.delivery
                 self.shutDown(grace).whenComplete { _ in
                     switch delivery {
-                    case .background: DispatchQueue.global().async { fulfil.value(.success(())) }
+                    case .background: DeliveryThread.start { fulfil.value(.success(())) }
                     case .eventLoop: fulfil.value(.success(()))
                     }
                 }

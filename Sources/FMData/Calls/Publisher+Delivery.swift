@@ -3,11 +3,14 @@ import OpenCombine
 extension Publisher {
     /// Delivers the values of a call on the actor in whose code it is written.
     ///
-    /// - Parameter isolation: the `#isolation` of the caller; `nil` leaves the values where ``DataAPI/Config/delivery``
-    ///   says.
+    /// - Parameter isolation: the `#isolation` of the caller; with `nil` values arrive where
+    ///   ``DataAPI/Config/delivery`` says.
     func delivered(on isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
-        guard let isolation else { return AnyPublisher(self) }
-        return delivered(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch))
+        if let isolation { return delivered(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch)) }
+        return switch server.config.delivery {
+        case .background: AnyPublisher(ThroughMachine(upstream: self, machine: RelayMachine(), leavesAsker: true))
+        case .eventLoop: AnyPublisher(self)
+        }
     }
 
     /// Delivers the values of a database's call on the actor in whose code it is written, as long as the database acts

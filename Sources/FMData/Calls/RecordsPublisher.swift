@@ -48,12 +48,12 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
     /// Stands between the parts and the records. Either side may call while the other is being served; if the drain is
     /// running already, such a call only records its event.
-    private final class Inner<Downstream: Subscriber>: Subscriber, Subscription
+    private final class Inner<Downstream: Subscriber>: Subscriber, Subscription, DeferredWorker,
+        @unchecked Sendable
     where Downstream.Input == Output, Downstream.Failure == Failure {
         typealias Input = HTTPResponsePart
 
-        // `lock` guards the variables down to `isDraining`; only the thread that has set `isDraining` uses
-        // the stream.
+        // @unchecked: `lock` guards the variables down to `drainer`; only the thread that drains uses the stream.
         private let lock = NIOLock()
         private var downstream: Downstream?
         private var upstream: (any Subscription)?
@@ -61,7 +61,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         private var parts: [HTTPResponsePart] = []
         private var isPartAskedFor = false
         private var ending: Subscribers.Completion<FMRest.APIError>?
-        private var isDraining = false
+        private var drainer = SoleWorker()
         private var stream: RecordStream<R, P>
         private let notes: ExchangeNotes?
         private let summary: (@Sendable (DataAPI.RecordsSummary) -> Void)?
@@ -91,6 +91,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         func receive(_ part: HTTPResponsePart) -> Subscribers.Demand {
             notes?.observed?.received(part)
             lock.withLock {
+                drainer.noteEvent()
                 isPartAskedFor = false
                 parts.append(part)
             }
@@ -99,7 +100,10 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
         }
 
         func receive(completion: Subscribers.Completion<FMRest.APIError>) {
-            lock.withLock { ending = completion }
+            lock.withLock {
+                drainer.noteEvent()
+                ending = completion
+            }
             drain()
         }
 
@@ -126,19 +130,20 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
             case deliver(Downstream)
             case ask(any Subscription)
             case fail(Downstream, FMRest.APIError)
+            /// Go on in the background.
+            case leave
             case rest
         }
 
         private func drain() {
-            let mayDrain = lock.withLock {
-                defer { isDraining = true }
-                return !isDraining
-            }
-            guard mayDrain else { return }
+            if lock.withLock({ drainer.start() }) { goOn() }
+        }
+
+        func goOn() {
             while true {
                 let action = lock.withLock {
                     let action = lockedAction()
-                    if case .rest = action { isDraining = false }
+                    if case .rest = action { drainer.stop() }
                     return action
                 }
                 switch action {
@@ -148,6 +153,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
                 case .fail(let downstream, let error):
                     notes?.failed(error, stream.figures)
                     downstream.receive(completion: .failure(error))
+                case .leave: return goOnInBackground()
                 case .rest: return
                 }
             }
@@ -155,6 +161,7 @@ where Upstream.Output == HTTPResponsePart, Upstream.Failure == FMRest.APIError {
 
         private func lockedAction() -> Action {
             guard let downstream else { return .rest }
+            if drainer.leaves() { return .leave }
             let isLast = if case .finished = ending { true } else { false }
             if !parts.isEmpty || (isLast && !stream.isEnded) {
                 defer { parts = [] }

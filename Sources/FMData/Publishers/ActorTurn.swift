@@ -13,12 +13,12 @@ struct ActorTurn: Sendable {
     var isHere: Bool { actor === MainActor.shared && MainQueue.isCurrent }
 
     /// Asks for a turn, in which the worker is called.
-    func ask(for worker: any ActorWorker) {
+    func ask(for worker: any DeferredWorker) {
         let turn = watch?.waiting(for: actor)
         Task {
             await actor.perform {
                 turn?.hasCome()
-                worker.work()
+                worker.goOn()
             }
         }
     }
@@ -36,12 +36,6 @@ enum MainQueue {
     }()
 
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
-}
-
-/// Work that has to be done on an actor.
-protocol ActorWorker: AnyObject, Sendable {
-    /// Called on the actor.
-    func work()
 }
 
 extension Actor {

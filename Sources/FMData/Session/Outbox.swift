@@ -65,10 +65,3 @@ struct Outbox<News, Effect> {
         }
     }
 }
-
-/// The calling thread.
-private struct ThreadID: Hashable {
-    private let thread: pthread_t
-
-    static var current: ThreadID { ThreadID(thread: pthread_self()) }
-}

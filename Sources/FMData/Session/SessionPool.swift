@@ -465,10 +465,10 @@ extension SessionPool {
             guard let held = tokens[epoch] else { return nil }
             let exchange = lockedLogOut(id)
             guard let store = held.store else { return .logOut(exchange, held.token) }
-            store.ifReplaced(held.token) { [self] isReplaced in
-                // The store's refusal to keep the token may have been reported only now.
-                let isOwn = lock.withLock { machine.isOwn(id) }
-                if isReplaced || isOwn { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
+            // The store may refuse the token only now.
+            let isOwn = { @Sendable [self] in lock.withLock { machine.isOwn(id) } }
+            store.ifUnshared(held.token, isOwn: isOwn) { [self] isUnshared in
+                if isUnshared { run(.logOut(exchange, held.token)) } else { logOutEnded(id, nil) }
             }
             return nil
         case .take(let id):
@@ -523,17 +523,19 @@ extension SessionPool {
     private func run(_ effect: Effect) {
         switch effect {
         case .grant(let subscription, let lease): subscription.grant(lease)
-        case .refuse(let subscription, let error): subscription.refuse(error)
+        case .refuse(let subscription, let error): time.deliver { subscription.refuse(error) }
         case .logIn(let exchange): exchange.start(authenticator.logIn())
         case .logOut(let exchange, let token): exchange.start(authenticator.logOut(token))
         case .cancel(let exchange): exchange.cancel()
         case .setAlarm(let instant): setAlarm(instant)
         case .callOffAlarm(let callOff): callOff()
-        case .finish(let waiter, let end, after: nil, nil): waiter?.succeed(with: end)
         case .finish(let waiter, let end, after: let store, let desk):
+            guard let waiter else { return }
+            let finish = { @Sendable [time] in time.deliver { waiter.succeed(with: end) } }
+            guard store != nil || desk != nil else { return finish() }
             // The program may exit as soon as the waiter is called.
-            store?.afterwards { waiter?.succeed(with: end) }
-            desk?.afterwards { waiter?.succeed(with: end) }
+            store?.afterwards(finish)
+            desk?.afterwards(finish)
         }
     }
 

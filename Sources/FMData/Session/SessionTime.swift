@@ -14,6 +14,8 @@ package struct SessionTime: Sendable {
     package var startTask: @Sendable (@escaping @Sendable () async -> Void) -> Task<Void, Never> = { body in
         Task { await body() }
     }
+    /// Runs the closure, which may reach a subscriber, on a thread for that. The default runs it at once.
+    package var deliver: @Sendable (@escaping @Sendable () -> Void) -> Void = { body in body() }
 
     package init(
         now: @escaping @Sendable () -> NIODeadline,
@@ -29,18 +31,31 @@ package struct SessionTime: Sendable {
 extension SessionTime {
     /// The clock and the timers of an event loop.
     ///
-    /// - Parameter wallClock: returns the current date.
-    package static func running(on eventLoop: any EventLoop, wallClock: @escaping @Sendable () -> Date) -> SessionTime {
-        SessionTime(
+    /// - Parameters:
+    ///   - wallClock: returns the current date.
+    ///   - delivery: where timers call, since a subscriber may be behind them.
+    package static func running(
+        on eventLoop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Date,
+        delivery: HTTPClientConfiguration.Delivery = .eventLoop
+    ) -> SessionTime {
+        var time = SessionTime(
             now: { eventLoop.now },
             schedule: { instant, ring in
-                let scheduled = eventLoop.scheduleTask(deadline: instant, ring)
+                let scheduled = eventLoop.scheduleTask(deadline: instant) {
+                    switch delivery {
+                    case .background: DeliveryThread.start(ring)
+                    case .eventLoop: ring()
+                    }
+                }
                 return { scheduled.cancel() }
             },
             date: { instant in
                 wallClock().addingTimeInterval(Double((instant - eventLoop.now).nanoseconds) / 1_000_000_000)
             }
         )
+        if delivery == .background { time.deliver = DeliveryThread.run }
+        return time
     }
 }
 

@@ -61,7 +61,8 @@ extension DataAPI {
         /// Whether the content of a container may be fetched from another server than this one, always without the
         /// session's token. The default is no: a container's URL is a text that came with a record.
         public var allowsForeignContainers = false
-        /// Where values arrive that nonisolated code asks for. The default is `.background`.
+        /// Where values arrive that nonisolated code asks for. The default is `.background`. With `.eventLoop`, what
+        /// comes while a thread is still asking may arrive on that thread or in the background.
         public var delivery: Delivery = .background
         /// Whether a call looks up what the file has when FileMaker refuses something without naming it: the metadata
         /// of the layout at "Field is missing" (102), "Field cannot be modified" (201) and the codes of validation (500

@@ -105,7 +105,8 @@ extension DataAPI {
             self.givenReader = AnswerReader(config: config, wallClock: wallClock)
             self.apiRoot = "\(config.rootPath)/\(config.version.rawValue)"
             self.client = HTTPClient(configuration: config.http, runtime: runtime, logger: config.logger)
-            self.time = time ?? .running(on: client.eventLoop, wallClock: wallClock)
+            self.time =
+                time ?? .running(on: client.eventLoop, wallClock: wallClock, delivery: config.delivery)
             self.random = runtime.random
             self.retryBudget = RetryBudget()
             self.blockedActorWatch = BlockedActorWatch(eventLoop: client.eventLoop, logger: config.logger)

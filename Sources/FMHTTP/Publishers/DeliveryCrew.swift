@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
@@ -7,9 +6,7 @@ protocol Deliverer: AnyObject, Sendable {
     func deliver()
 }
 
-/// The background threads that values are delivered on: `DeliveryCrewStateMachine` with a lock around it, and Dispatch
-/// for the threads. Each worker has a serial queue of its own, because Dispatch adds a thread for each such queue even
-/// if many are blocked; its global queues do not promise that.
+/// The workers that deliver values, each on a ``DeliveryThread``: `DeliveryCrewStateMachine` with a lock around it.
 final class DeliveryCrew: Sendable {
     private typealias Machine = DeliveryCrewStateMachine<any Deliverer>
 
@@ -34,7 +31,7 @@ final class DeliveryCrew: Sendable {
 
     private func perform(_ actions: Machine.Actions) {
         if let id = actions.start {
-            DispatchQueue(label: "FMHTTP.delivery").async { self.work(as: id) }
+            DeliveryThread.start { self.work(as: id) }
         }
         if let wakeAt = actions.wakeAt {
             eventLoopGroup.any().scheduleTask(deadline: wakeAt) { [weak self] in self?.timePassed() ?? () }

@@ -190,7 +190,7 @@ import Testing
                 let (north, south) = (Subject(), Subject())
                 let subscriber = Subscriber()
                 north.merge(with: south).subscribe(subscriber)
-                race(rounds: 1, { north.send(1) }, { subscriber.cancel() }, { south.send(completion: .failure(.one)) })
+                raceDeliveries({ north.send(1) }, { subscriber.cancel() }, { south.send(completion: .failure(.one)) })
                 let history = subscriber.history
                 #expect(history.first == .subscription)
                 // A value, a failure, both in this order, or neither.

@@ -341,8 +341,7 @@ import Testing
                 let source = Source(exchange: exchange)
                 let subscriber = Subscriber()
                 source.subscribe(subscriber)
-                race(
-                    rounds: 1,
+                raceDeliveries(
                     { exchange.send(1) },
                     { exchange.send(-1) },
                     { subscriber.cancel() }

@@ -194,8 +194,7 @@ import Testing
                 let subscriber = Subscriber()
                 workshop.publisher().subscribe(subscriber)
                 workshop.numbers.send(1)
-                race(
-                    rounds: 1,
+                raceDeliveries(
                     { workshop[1]?.succeed(["1"]) },
                     { subscriber.cancel() },
                     { workshop.numbers.fail(Self.broken) }

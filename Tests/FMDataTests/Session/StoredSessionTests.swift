@@ -112,7 +112,8 @@ import Testing
         let run = PoolRun(store: store, server: server)
         await run.expectRequest(["T1", "finished"])
         await run.end()
-        expectNoDifference(store.failures >= 2, true)
+        expectNoDifference(store.calls, ["load", "save T1"])
+        expectNoDifference(store.failures, 2)
         expectNoDifference(server.loggedOut, ["T1"])
     }
 
@@ -124,6 +125,7 @@ import Testing
         await run.expectRequest(["T1", "finished"])
         await run.end { save.finish() }
         expectNoDifference(server.loggedOut, ["T1"])
+        expectNoDifference(store.calls, ["load", "save T1"], "a token that it has refused is not looked up")
     }
 
     @Test(arguments: ["", "two words", "line\r\nbreak", "naïve"]) func whatCannotBeATokenIsNotSent(text: String) async {

@@ -1,3 +1,4 @@
+import FMHTTP
 import NIOConcurrencyHelpers
 import OpenCombine
 
@@ -8,7 +9,7 @@ import OpenCombine
 /// one of its own calls. If a thread is working already, such a call only passes its event to the machine. The end, or
 /// a cancel, releases everything: the publisher with its captures, the machine with its values, the subscriber, and
 /// what is under way, which is cancelled.
-final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWorker, @unchecked Sendable {
+final class MachineSubscription<Source: MachinePublisher>: Subscription, DeferredWorker, @unchecked Sendable {
     typealias Machine = Source.Machine
     typealias Action = SubscriptionAction<Source.Output, Source.Failure, Machine.Work>
     typealias Downstream = any Subscriber<Source.Output, Source.Failure>
@@ -16,6 +17,7 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
     // @unchecked: `lock` guards every `var`; only the working thread calls the subscriber, so one call at a time.
     private let lock = NIOLock()
     private let actor: ActorTurn?
+    private let leavesAsker: Bool
     private var worker = SoleWorker()
     private var hasBegun = false
     /// The subscription of the only publisher, for an ``InletMachine``.
@@ -31,11 +33,12 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
     private var source: Source?
     private var downstream: Downstream?
     private var machine: Machine?
-    /// The value or the end that waits for the actor's turn.
+    /// The value or the end that waits for the actor's turn, or for a background thread.
     private var delivery: Action?
 
     init(_ source: Source, downstream: Downstream) {
         actor = source.actor
+        leavesAsker = source.leavesAsker
         machine = source.machine
         self.source = source
         self.downstream = downstream
@@ -51,7 +54,7 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
             return hasBegun ? nil : source
         }
         first?.begin(self)
-        go()
+        if first == nil { go() } else { goAsAsker() }
     }
 
     func cancel() { letGo().cancel() }
@@ -67,7 +70,12 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
     /// Passes an event to the machine, or reads what it knows; the caller then calls ``go()``. Returns `nil` after the
     /// end.
     @discardableResult
-    func change<Result>(_ event: (inout Machine) -> Result) -> Result? { lock.withLock { machine?.take(event) } }
+    func change<Result>(_ event: (inout Machine) -> Result) -> Result? {
+        lock.withLock {
+            worker.noteEvent()
+            return machine?.take(event)
+        }
+    }
 
     // MARK: What is under way
 
@@ -92,29 +100,44 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
     // MARK: Work
 
     func go() {
-        if lock.withLock({ worker.start() }) { goOn(mayDeliver: actor.map(\.isHere) ?? true) }
+        if lock.withLock({ worker.start() }) { goOn(mayDeliver: actor?.isHere ?? true) }
     }
 
-    /// Called on the actor.
-    func work() {
+    private func goAsAsker() {
+        if lock.withLock({ worker.start() }) { goOn(mayDeliver: mayDeliverToAsker) }
+    }
+
+    private var mayDeliverToAsker: Bool { actor?.isHere ?? (!leavesAsker || DeliveryThread.isCurrent) }
+
+    /// Subscribes to a publisher, which may publish at once: that is an event like others.
+    func beginAtWork(_ subscribe: () -> Void) {
+        let isAtWork = lock.withLock { worker.start() }
+        subscribe()
+        if isAtWork { goOn(mayDeliver: mayDeliverToAsker) }
+    }
+
+    func goOn() {
         if let (delivery, downstream) = lock.withLock({ lockedDelivery() }) { deliver(delivery, to: downstream) }
         goOn(mayDeliver: true)
     }
 
     private func goOn(mayDeliver: Bool) {
-        while let (action, downstream) = lock.withLock({ lockedNext() }) {
+        var leaves = false
+        while let (action, downstream) = lock.withLock({ lockedNext(&leaves) }) {
             switch action {
             case .ask(let inlet, let demand): lock.withLock { lockedUpstream(inlet, demand) }?.request(demand)
             case .work(let work): lock.withLock { source }?.carryOut(work, in: self)
             case .value, .end:
-                if let actor, !mayDeliver {
+                if mayDeliver {
+                    deliver(action, to: downstream)
+                } else {
                     // The worker is not stopped: events that come before the actor's turn are handled in that turn.
                     lock.withLock { delivery = action }
-                    return actor.ask(for: self)
+                    return if let actor { actor.ask(for: self) } else { goOnInBackground() }
                 }
-                deliver(action, to: downstream)
             }
         }
+        if leaves { goOnInBackground() }
     }
 
     private func deliver(_ action: Action, to downstream: Downstream) {
@@ -130,8 +153,12 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, ActorWo
         }
     }
 
-    /// `nil` when there is nothing to do.
-    private func lockedNext() -> (Action, Downstream)? {
+    /// `nil` when there is nothing to do, or nothing for this thread. An actor's values wait for its turn anyway.
+    private func lockedNext(_ leaves: inout Bool) -> (Action, Downstream)? {
+        if actor == nil, downstream != nil, worker.leaves() {
+            leaves = true
+            return nil
+        }
         if let downstream, let action = machine?.next() { return (action, downstream) }
         worker.stop()
         return nil
@@ -213,7 +240,7 @@ extension MachineSubscription: Subscriber where Machine: InletMachine {
     }
 
     func receive(_ input: Machine.Input) -> Subscribers.Demand {
-        lock.withLock { machine?.received(input) }
+        change { $0.received(input) }
         go()
         return .none
     }
@@ -221,6 +248,7 @@ extension MachineSubscription: Subscriber where Machine: InletMachine {
     func receive(completion: Subscribers.Completion<Machine.Failure>) {
         let upstream: (any Subscription)? = lock.withLock {
             isUpstreamOver = true
+            worker.noteEvent()
             machine?.finished(completion)
             return self.upstream.take()
         }
@@ -281,22 +309,4 @@ final class Inlet<Input, Failure: Error>: Subscriber, Subscription {
             return subscription.take()
         }
     }
-}
-
-/// Makes sure that only one thread at a time works for a subscription. A call that comes meanwhile, from another thread
-/// or from inside a value's delivery, only records its event in the subscription's state and returns; the working
-/// thread checks that state before it stops.
-///
-/// It is guarded by the lock that guards that state.
-struct SoleWorker {
-    private var isAtWork = false
-
-    /// Returns whether the caller becomes the worker. If so, it has to work until there is nothing left to do and then
-    /// call ``stop()``, holding the lock under which it found nothing.
-    mutating func start() -> Bool {
-        defer { isAtWork = true }
-        return !isAtWork
-    }
-
-    mutating func stop() { isAtWork = false }
 }

@@ -28,7 +28,7 @@ struct BatchPublisher<Upstream: Publisher>: Publisher {
 /// The shell around a ``BatchStateMachine``. It connects the publisher of the rows, the subscriber, the calls and the
 /// alarm, any of which may call in while another is being served. A thread that finds another one at work only passes
 /// its event to the machine.
-final class BatchSubscription<Upstream: Publisher, Downstream: Subscriber>: Subscription, BatchCaller,
+final class BatchSubscription<Upstream: Publisher, Downstream: Subscriber>: Subscription, BatchCaller, DeferredWorker,
     @unchecked Sendable
 where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIError {
     // @unchecked: `lock` guards every `var`; `worker` lets one thread at a time call the subscriber, and rows are
@@ -135,6 +135,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         case .success(let (state, cutBytes)):
             news.cut(journalBytes: cutBytes)
             let isOver = lock.withLock {
+                worker.noteEvent()
                 isOpening = false
                 journalState = state
                 isOverAt = time.now() + machine.settings.settlingTime
@@ -147,6 +148,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             begin()
         case .failure(let error):
             lock.withLock {
+                worker.noteEvent()
                 isOpening = false
                 writer = nil
                 source = nil
@@ -160,6 +162,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     fileprivate func noted(_ index: Int, _ result: Result<Void, FMRest.APIError>) {
         lock.withLock {
+            worker.noteEvent()
             switch result {
             case .success: machine.noted(index)
             case .failure(let error):
@@ -246,6 +249,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         let operation = Result { try makeOperation(input, context) }
         lock.withLock {
             guard downstream != nil else { return }
+            worker.noteEvent()
             lockedReceive(index, operation, known)
         }
         go()
@@ -293,6 +297,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     private func upstreamEnded(with error: (any Error)?) {
         lock.withLock {
+            worker.noteEvent()
             upstream = nil
             isUpstreamWanted = false
             var error = error.map { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
@@ -313,6 +318,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         let now = time.now()
         lock.withLock {
             guard rows[index] != nil else { return }
+            worker.noteEvent()
             rows[index]?.call = nil
             switch result ?? .failure(.noAnswer) {
             case .success(let answered):
@@ -330,6 +336,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     fileprivate func wakeUp() {
         let now = time.now()
         lock.withLock {
+            worker.noteEvent()
             callOffAlarm = nil
             machine.wakeUp(now: now)
         }
@@ -339,8 +346,12 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     // MARK: Work
 
     private func go() {
-        guard lock.withLock({ worker.start() }) else { return }
+        if lock.withLock({ worker.start() }) { goOn() }
+    }
+
+    func goOn() {
         while let action = nextAction() {
+            if case .leave = action { return goOnInBackground() }
             // Write all collected journal entries in one go before any action that may take long.
             if case .note = action {} else { lock.withLock { writer }?.flush() }
             act(action)
@@ -362,6 +373,8 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         case publish(DataAPI.BatchRow, Downstream)
         case setAlarm(NIODeadline?)
         case end(Subscribers.Completion<FMRest.APIError>)
+        /// Go on in the background.
+        case leave
         case nothing
     }
 
@@ -371,6 +384,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 worker.stop()
                 return nil
             }
+            if worker.leaves() { return .leave }
             switch machine.next() {
             case .start(let index, let work):
                 return lockedCall(index, work)
@@ -424,7 +438,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             // A subscriber that receives the completion may open the journal again.
             let tell = Crossing { remains.downstream?.receive(completion: completion) }
             writer.close { _ = time.schedule(time.now()) { tell.value() } }
-        case .nothing:
+        case .leave, .nothing:
             break
         }
     }

@@ -214,7 +214,7 @@ struct BatchView<Output>: Publisher {
 
 /// The subscription of a view: its demand and what it has not delivered yet. It holds closures instead of the
 /// subscriber, so that it is no generic class, whose metadata would be looked up for each row.
-private final class BatchViewer: Subscription, @unchecked Sendable {
+private final class BatchViewer: Subscription, DeferredWorker, @unchecked Sendable {
     // @unchecked: `lock` guards every `var`; `worker` lets one thread at a time call the subscriber.
     private struct Outlet {
         /// Returns the additional demand.
@@ -226,6 +226,8 @@ private final class BatchViewer: Subscription, @unchecked Sendable {
         case row(DataAPI.BatchRow, (DataAPI.BatchRow) -> Subscribers.Demand)
         case summary(DataAPI.BatchSummary, (DataAPI.BatchSummary) -> Subscribers.Demand)
         case end(Subscribers.Completion<FMRest.APIError>, (Subscribers.Completion<FMRest.APIError>) -> Void)
+        /// Go on in the background.
+        case leave
     }
 
     private let lock = NIOLock()
@@ -281,6 +283,7 @@ private final class BatchViewer: Subscription, @unchecked Sendable {
 
     func came(_ row: DataAPI.BatchRow, _ summary: DataAPI.BatchSummary) {
         lock.withLock {
+            worker.noteEvent()
             switch outlet?.sees {
             case .rows: rows.append(row)
             case .progress: self.summary = summary
@@ -293,6 +296,7 @@ private final class BatchViewer: Subscription, @unchecked Sendable {
     func ended(_ summary: DataAPI.BatchSummary, _ completion: Subscribers.Completion<FMRest.APIError>) {
         lock.withLock {
             guard self.completion == nil else { return }
+            worker.noteEvent()
             switch outlet?.sees {
             case .rows: self.completion = completion
             case .progress, .summary:
@@ -306,10 +310,14 @@ private final class BatchViewer: Subscription, @unchecked Sendable {
     }
 
     private func deliver() {
-        guard lock.withLock({ worker.start() }) else { return }
+        if lock.withLock({ worker.start() }) { goOn() }
+    }
+
+    func goOn() {
         while let delivery = next() {
             let more: Subscribers.Demand
             switch delivery {
+            case .leave: return goOnInBackground()
             case .row(let row, let see): more = see(row)
             case .summary(let summary, let see): more = see(summary)
             case .end(let completion, let end): return end(completion)
@@ -327,6 +335,7 @@ private final class BatchViewer: Subscription, @unchecked Sendable {
                 worker.stop()
                 return nil
             }
+            if worker.leaves() { return .leave }
             if demand > .none, let delivery = lockedNextValue(outlet) {
                 demand -= 1
                 return delivery

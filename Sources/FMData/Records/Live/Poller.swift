@@ -8,7 +8,7 @@ import OpenCombine
 /// Keeps the records of a query current: a locked shell around ``PollerStateMachine``, which decides when to poll. The
 /// subclasses define what is polled, what is stored and who is notified.
 ///
-/// Every entry point has the same shape: lock, change the machine, post its actions, unlock, perform them, one at a
+/// Every entry point has the same shape: lock, change the machine, queue its actions, unlock, perform them, one at a
 /// time and in order. Subscribers keep the poller alive; after the last one has cancelled, its own alarm does so until
 /// the grace period ends.
 class Poller: RegisteredPoller, @unchecked Sendable {
@@ -44,7 +44,8 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     /// Counts the parts of polls: results of any but the latest are ignored.
     private final var lastWork = 0
     private final var callOffAlarm: (@Sendable () -> Void)?
-    private final var outbox = Outbox<QueuedEffect, Never>()
+    private final var effects = CircularBuffer<QueuedEffect>()
+    private final var worker = SoleWorker()
 
     final let database: DataAPI.Database
     private final let layout: DataAPI.Layout
@@ -99,6 +100,9 @@ class Poller: RegisteredPoller, @unchecked Sendable {
 
     /// The query has failed permanently.
     func fail() {}
+
+    /// Delivers what there is to deliver. For a poller that is a worker of its subscriber.
+    func deliverNews() {}
 
     /// The grace period has ended without a new subscriber: drops what is stored.
     func drop() {}
@@ -167,32 +171,44 @@ class Poller: RegisteredPoller, @unchecked Sendable {
 
     // MARK: Actions
 
-    /// Locks, changes the machine, posts its actions, unlocks, performs them.
+    /// Locks, changes the machine, queues its actions, unlocks, performs them.
     @discardableResult
     final func act<Result>(_ change: (NIODeadline) -> (Result, [PollerStateMachine.Action])) -> Result {
-        let (result, hasWork) = lock.withLock {
+        let (result, works) = lock.withLock {
             let before = (machine.phase, machine.awaitsAnswerUntil)
             let (result, actions) = change(server.time.now())
-            for action in actions { outbox.post(.act(action)) }
-            if (machine.phase, machine.awaitsAnswerUntil) != before { outbox.post(.tell(lockedStatus())) }
-            return (result, !outbox.isEmpty)
+            for action in actions { effects.append(.act(action)) }
+            if (machine.phase, machine.awaitsAnswerUntil) != before { effects.append(.tell(lockedStatus())) }
+            if effects.isEmpty { return (result, false) }
+            worker.noteEvent()
+            return (result, worker.start())
         }
-        if hasWork { emptyOutbox() }
+        if works { goOn() }
         return result
     }
 
-    private final func emptyOutbox() {
-        var entry = lock.withLock { outbox.next() }
-        while let current = entry {
-            switch current {
-            case .news(.act(let action)): carryOut(action)
-            case .news(.tell(let status)):
+    private final func goOn() {
+        var leaves = false
+        while let effect = lock.withLock({ lockedNext(&leaves) }) {
+            switch effect {
+            case .act(let action): carryOut(action)
+            case .tell(let status):
                 statusChanged(status.kind)
                 statusSubject.send(status)
-            case .effects: break
             }
-            entry = lock.withLock { outbox.next(after: current) }
         }
+        if leaves { DeliveryThread.start { self.goOn() } }
+    }
+
+    /// `nil` when there is nothing to do, or nothing for this thread.
+    private final func lockedNext(_ leaves: inout Bool) -> QueuedEffect? {
+        if worker.leaves() {
+            leaves = true
+            return nil
+        }
+        if let effect = effects.popFirst() { return effect }
+        worker.stop()
+        return nil
     }
 
     private final func carryOut(_ action: PollerStateMachine.Action) {
@@ -250,6 +266,9 @@ class Poller: RegisteredPoller, @unchecked Sendable {
             return ((), machine.alarmRang(now, jitter: server.random()))
         }
     }
+
+    /// Goes on delivering on a background thread; see ``SoleWorker``.
+    final func deliverInBackground() { DeliveryThread.start { self.deliverNews() } }
 
     // MARK: Polls
 

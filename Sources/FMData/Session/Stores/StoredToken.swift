@@ -44,9 +44,17 @@ final class StoredToken: Sendable {
         work.add { [self] in _ = await attempt { try await store.remove(token.value, key) } }
     }
 
-    /// Reports whether the store now holds another token or none, so that no other process will use this one.
-    func ifReplaced(_ token: SessionToken, _ report: @escaping @Sendable (Bool) -> Void) {
+    /// Reports whether no other process will use this token: the store now holds another one or none.
+    ///
+    /// - Parameter isOwn: whether that is known without the store, because it has refused the token. Called when all
+    ///   operations requested before are done.
+    func ifUnshared(
+        _ token: SessionToken,
+        isOwn: @escaping @Sendable () -> Bool,
+        _ report: @escaping @Sendable (Bool) -> Void
+    ) {
         work.add { [self] in
+            if isOwn() { return report(true) }
             switch await attempt({ try await store.load(key) }) {
             case .success(let stored): report(stored != token.value)
             // If the store cannot be read, another process may still use the session.

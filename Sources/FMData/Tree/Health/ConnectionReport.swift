@@ -86,7 +86,7 @@ private struct ConnectionReportPublisher: ColdPublisher {
             let task = Task { [client = server.client] in
                 let report = await client.connectionReport(on: origin, limit: limit)
                 // A subscriber may block, which a thread of Swift concurrency must not.
-                DispatchQueue.global().async { subscription.succeed(with: report) }
+                DeliveryThread.start { subscription.succeed(with: report) }
             }
             if !subscription.proceed(with: AnyCancellable { task.cancel() }) { task.cancel() }
         case .failure(let error):

@@ -20,6 +20,11 @@ import Testing
         }
     }
 
+    /// Requests other than logins, of which one may still be under way when all rows are done.
+    private static func calls(to sandbox: Sandbox) -> Int {
+        sandbox.counters.totalRequests - (sandbox.counters.requests[.login] ?? 0)
+    }
+
     private static let options = DataAPI.BatchOptions(
         idempotencyKey: "UUID",
         retryTimeout: .milliseconds(1),
@@ -72,7 +77,7 @@ import Testing
             ]
             let first = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(first.map(\.short), ["0 created", "1 edited", "2 deleted", "3 created"])
-            let requests = sandbox.counters.totalRequests
+            let requests = Self.calls(to: sandbox)
             let others: [Write] = [
                 .create(Member(name: "Ida")), .edit(1, setting: ["City": "Bath"], modId: 1), .delete(3),
                 .upsert(Member(name: "Cy", city: "Rom", uuid: "c"), by: .uuid),
@@ -85,7 +90,7 @@ import Testing
             expectNoDifference(shorter.doneCount, 2)
             let same = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(same.map(\.short), first.map(\.short))
-            expectNoDifference(sandbox.counters.totalRequests, requests)
+            expectNoDifference(Self.calls(to: sandbox), requests)
         }
     }
 
@@ -104,11 +109,11 @@ import Testing
             expectNoDifference(first.map(\.short), ["0 edited", "1 unchanged", "2 failed 306"])
             expectNoDifference((sandbox.counters.requests[.editRecord] ?? 0) - before, 2)
             expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Bath", nil, "Oslo"])
-            let requests = sandbox.counters.totalRequests
+            let requests = Self.calls(to: sandbox)
             let same = try await Self.rows(of: people.writing(writes, journal: journal, options: Self.options))
             expectNoDifference(same.map(\.short), first.map(\.short))
             expectNoDifference(same.map(\.isFromJournal), [true, true, true])
-            expectNoDifference(sandbox.counters.totalRequests, requests)
+            expectNoDifference(Self.calls(to: sandbox), requests)
         }
     }
 

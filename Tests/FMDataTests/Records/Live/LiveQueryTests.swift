@@ -83,10 +83,11 @@ import Testing
             let id = try await harbour.insert("Draken")
             first.cancel()
             let second = Harbour.Values(initialDemand: .max(1))
-            // First the known value, then the changes that the next poll finds. A poll that ends before this thread has
-            // delivered the known value would replace it.
+            // First the known value, then the changes that the next poll finds. A poll that ends before the known value
+            // is delivered would replace it.
             harbour.sandbox.inject(.holdAnswer, on: .find)
             query.subscribe(second)
+            await second.valueCount(atLeast: 1)
             expectNoDifference(second.values.map(\.ids), [[1, 2, 3]])
             second.request(.unlimited)
             await harbour.sandbox.untilAnswersHeld()

@@ -46,6 +46,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private var isOver = false
     private var demand = Subscribers.Demand.none
     private var pending = CircularBuffer<PendingEvent>()
+    /// Whether the subscriber is to receive the failure, after what is pending.
+    private var hasFailed = false
     private var deliverer = SoleWorker()
 
     init(
@@ -348,6 +350,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private func tell(_ event: Event, taken: @escaping () -> Void = {}) {
         let old = lock.withLock { () -> PendingEvent? in
             guard subscriber != nil else { return nil }
+            deliverer.noteEvent()
             // Of two consecutive `polled` events, the later one suffices.
             var old: PendingEvent?
             if case .polled? = pending.last?.event, case .polled = event { old = pending.removeLast() }
@@ -358,17 +361,28 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         deliver()
     }
 
-    override func fail() { deliver() }
+    override func fail() {
+        lock.withLock {
+            deliverer.noteEvent()
+            hasFailed = true
+        }
+        deliver()
+    }
 
     private enum Action {
         case news(Downstream, PendingEvent)
         case failure(Downstream, FMRest.APIError, left: Any?)
+        /// Go on in the background.
+        case leave
         case rest
     }
 
     /// One thread delivers at a time. If another one is delivering, the work is left to that one.
     private func deliver() {
-        guard lock.withLock({ deliverer.start() }) else { return }
+        if lock.withLock({ deliverer.start() }) { deliverNews() }
+    }
+
+    override func deliverNews() {
         while true {
             switch lock.withLock({ lockedAction() }) {
             case .news(let subscriber, let news):
@@ -378,17 +392,19 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             case .failure(let subscriber, let error, let left):
                 subscriber.receive(completion: .failure(error))
                 return withExtendedLifetime(left) {}
+            case .leave: return deliverInBackground()
             case .rest: return
             }
         }
     }
 
     private func lockedAction() -> Action {
+        if deliverer.leaves() { return .leave }
         if let subscriber, demand > .none, let news = pending.popFirst() {
             demand -= 1
             return .news(subscriber, news)
         }
-        if let subscriber, machine.phase == .ended, let failure {
+        if let subscriber, hasFailed, let failure {
             return .failure(subscriber, failure, left: lockedLeave())
         }
         deliverer.stop()
