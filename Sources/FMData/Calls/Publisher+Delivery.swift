@@ -8,7 +8,7 @@ extension Publisher {
     func delivered(on isolation: (any Actor)?, by server: DataAPI.Server) -> AnyPublisher<Output, Failure> {
         if let isolation { return delivered(in: ActorTurn(actor: isolation, watch: server.blockedActorWatch)) }
         return switch server.config.delivery {
-        case .background: AnyPublisher(ThroughMachine(upstream: self, machine: RelayMachine(), leavesAsker: true))
+        case .background: AnyPublisher(BackgroundPublisher(upstream: self))
         case .eventLoop: AnyPublisher(self)
         }
     }

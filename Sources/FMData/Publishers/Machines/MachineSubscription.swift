@@ -1,4 +1,3 @@
-import FMHTTP
 import NIOConcurrencyHelpers
 import OpenCombine
 
@@ -17,7 +16,6 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, Deferre
     // @unchecked: `lock` guards every `var`; only the working thread calls the subscriber, so one call at a time.
     private let lock = NIOLock()
     private let actor: ActorTurn?
-    private let leavesAsker: Bool
     private var worker = SoleWorker()
     private var hasBegun = false
     /// The subscription of the only publisher, for an ``InletMachine``.
@@ -33,12 +31,11 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, Deferre
     private var source: Source?
     private var downstream: Downstream?
     private var machine: Machine?
-    /// The value or the end that waits for the actor's turn, or for a background thread.
+    /// The value or the end that waits for the actor's turn.
     private var delivery: Action?
 
     init(_ source: Source, downstream: Downstream) {
         actor = source.actor
-        leavesAsker = source.leavesAsker
         machine = source.machine
         self.source = source
         self.downstream = downstream
@@ -54,7 +51,7 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, Deferre
             return hasBegun ? nil : source
         }
         first?.begin(self)
-        if first == nil { go() } else { goAsAsker() }
+        go()
     }
 
     func cancel() { letGo().cancel() }
@@ -103,19 +100,6 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, Deferre
         if lock.withLock({ worker.start() }) { goOn(mayDeliver: actor?.isHere ?? true) }
     }
 
-    private func goAsAsker() {
-        if lock.withLock({ worker.start() }) { goOn(mayDeliver: mayDeliverToAsker) }
-    }
-
-    private var mayDeliverToAsker: Bool { actor?.isHere ?? (!leavesAsker || DeliveryThread.isCurrent) }
-
-    /// Subscribes to a publisher, which may publish at once: that is an event like others.
-    func beginAtWork(_ subscribe: () -> Void) {
-        let isAtWork = lock.withLock { worker.start() }
-        subscribe()
-        if isAtWork { goOn(mayDeliver: mayDeliverToAsker) }
-    }
-
     func goOn() {
         if let (delivery, downstream) = lock.withLock({ lockedDelivery() }) { deliver(delivery, to: downstream) }
         goOn(mayDeliver: true)
@@ -128,13 +112,12 @@ final class MachineSubscription<Source: MachinePublisher>: Subscription, Deferre
             case .ask(let inlet, let demand): lock.withLock { lockedUpstream(inlet, demand) }?.request(demand)
             case .work(let work): lock.withLock { source }?.carryOut(work, in: self)
             case .value, .end:
-                if mayDeliver {
-                    deliver(action, to: downstream)
-                } else {
+                if let actor, !mayDeliver {
                     // The worker is not stopped: events that come before the actor's turn are handled in that turn.
                     lock.withLock { delivery = action }
-                    return if let actor { actor.ask(for: self) } else { goOnInBackground() }
+                    return actor.ask(for: self)
                 }
+                deliver(action, to: downstream)
             }
         }
         if leaves { goOnInBackground() }

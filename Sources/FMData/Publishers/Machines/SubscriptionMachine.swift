@@ -55,8 +55,6 @@ protocol MachinePublisher<Machine>: Publisher where Machine.Output == Output, Ma
     var machine: Machine { get }
     /// The actor to deliver on; `nil` delivers on the thread on which a value arrives.
     var actor: ActorTurn? { get }
-    /// Whether what arrives while a thread subscribes is delivered by another one. The default is no.
-    var leavesAsker: Bool { get }
 
     /// Called with the first demand: at most once, and not after a cancel.
     func begin(_ subscription: MachineSubscription<Self>)
@@ -66,7 +64,6 @@ protocol MachinePublisher<Machine>: Publisher where Machine.Output == Output, Ma
 
 extension MachinePublisher {
     var actor: ActorTurn? { nil }
-    var leavesAsker: Bool { false }
 
     func begin(_ subscription: MachineSubscription<Self>) {}
 

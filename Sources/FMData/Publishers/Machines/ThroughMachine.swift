@@ -1,7 +1,6 @@
-import NIOCore
 import OpenCombine
 
-/// The values of a publisher as a machine passes them on, delivered on the given actor, or where they arrive.
+/// The values of a publisher as a machine passes them on, delivered on the given actor.
 struct ThroughMachine<Upstream: Publisher, Machine: InletMachine>: MachinePublisher
 where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure, Machine.Work == Never {
     typealias Output = Machine.Output
@@ -10,13 +9,12 @@ where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure, Mac
     let upstream: Upstream
     let machine: Machine
     var actor: ActorTurn?
-    var leavesAsker = false
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
         let subscription = MachineSubscription(self, downstream: subscriber)
         // Sent before subscribing to the publisher, which may publish at once.
         subscriber.receive(subscription: subscription)
-        subscription.beginAtWork { upstream.subscribe(subscription) }
+        upstream.subscribe(subscription)
     }
 }
 
@@ -61,38 +59,6 @@ struct HandoverMachine<Output, Failure: Error>: InletMachine {
             outstanding -= 1
             return .value(waiting.removeFirst())
         }
-        guard let completion else { return nil }
-        isOver = true
-        return .end(completion)
-    }
-}
-
-/// Passes the values of one publisher on as they are asked for, without asking ahead.
-struct RelayMachine<Output, Failure: Error>: InletMachine {
-    typealias Input = Output
-    typealias Action = SubscriptionAction<Output, Failure, Never>
-
-    /// The demand that the publisher was not asked for yet.
-    private var demand = Subscribers.Demand.none
-    private var waiting = CircularBuffer<Output>()
-    private var completion: Subscribers.Completion<Failure>?
-    private var isOver = false
-
-    mutating func requested(_ demand: Subscribers.Demand) { self.demand += demand }
-
-    mutating func received(_ value: Output) { waiting.append(value) }
-
-    mutating func finished(_ completion: Subscribers.Completion<Failure>) {
-        self.completion = self.completion ?? completion
-    }
-
-    mutating func next() -> Action? {
-        if isOver { return nil }
-        if completion == nil, demand > .none {
-            defer { demand = .none }
-            return .ask(inlet: 0, demand)
-        }
-        if let value = waiting.popFirst() { return .value(value) }
         guard let completion else { return nil }
         isOver = true
         return .end(completion)
