@@ -1,4 +1,3 @@
-internal import Dispatch
 public import Logging
 public import NIOCore
 public import NIOPosix

@@ -1,5 +1,4 @@
 import FMHTTP
-import Foundation
 
 /// Makes sure that only one thread at a time works for a subscription. A call that comes meanwhile, from another thread
 /// or from inside a value's delivery, only records its event in the subscription's state and returns; the working
@@ -56,11 +55,4 @@ extension DeferredWorker {
         let worker: any DeferredWorker = self
         DeliveryThread.start { worker.goOn() }
     }
-}
-
-/// The calling thread.
-struct ThreadID: Hashable {
-    private let thread: pthread_t
-
-    static var current: ThreadID { ThreadID(thread: pthread_self()) }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// The work that an object with a lock must do outside of the lock: deliver notifications, and run the side effects of
 /// a change. There is one queue; each thread that adds an entry then empties the queue:
 ///

@@ -2,7 +2,6 @@ import CustomDump
 import FMHTTP
 import FMTestSupport
 import Foundation
-import NIOConcurrencyHelpers
 import OpenCombine
 import Testing
 
@@ -88,13 +87,13 @@ import Testing
     }
 
     private static func database(
-        _ provider: DataAPI.CredentialsProvider = .fixed(Credentials(user: "api", password: "b"))
-    ) -> DataAPI.Database {
-        var config = DataAPI.Config()
-        let memory = MemoryTransport { request, _ in
+        _ provider: DataAPI.CredentialsProvider = .fixed(Credentials(user: "api", password: "b")),
+        answer: @escaping @Sendable (DataAPI.TransportRequest) -> MemoryTransport.Answer = { request in
             .success(request.method == "GET" ? .records("Ada", "Zoe") : .json(#"{"recordId":"7","modId":"0"}"#))
         }
-        config.transport = Transport(memory: memory)
+    ) -> DataAPI.Database {
+        var config = DataAPI.Config()
+        config.transport = Transport(memory: MemoryTransport { request, _ in answer(request) })
         return DataAPI.Server(host: "fms.example.com", config: config)
             .addDatabase("Harbor", credentialsProvider: provider)
     }
@@ -133,7 +132,7 @@ import Testing
     /// What a subscriber has received, in words, and where.
     private typealias Sightings = Locked<[String]>
 
-    /// Subscribes on a thread of its own, which is held until the call has returned.
+    /// Subscribes on a thread of its own, which the transport holds while it answers.
     private static func subscribe<Value: Sendable>(
         _ subscriber: TrackingSubscriber<Value, FMRest.APIError>,
         to values: @escaping @Sendable () -> AnyPublisher<Value, FMRest.APIError>
@@ -144,12 +143,19 @@ import Testing
         }
     }
 
-    private static func subscriber(_ sightings: Sightings) -> TrackingSubscriber<String, FMRest.APIError> {
+    /// - Parameter receives: called with each value after it was noted, on the thread that delivers it.
+    private static func subscriber(
+        _ sightings: Sightings,
+        initialDemand: Subscribers.Demand = .unlimited,
+        receives: @escaping @Sendable (String) -> Void = { _ in }
+    ) -> TrackingSubscriber<String, FMRest.APIError> {
         TrackingSubscriber(
+            initialDemand: initialDemand,
             onEvent: { event in
                 if case .subscription = event { return }
                 let isAsking = Thread.current.threadDictionary["asks"] != nil
                 sightings.change { $0.append(isAsking ? "asking" : "background") }
+                if case .value(let value) = event { receives(value) }
             }
         )
     }
@@ -163,8 +169,12 @@ import Testing
         await until { sightings.value.count == subscriber.values.count + 1 }
     }
 
-    @Test(arguments: Kind.allCases) func theyArriveInTheBackground(kind: Kind) async {
+    /// - Parameter isLoggedIn: whether the asking thread sends the call itself; else the thread that answers its login
+    ///   does.
+    @Test(arguments: Kind.allCases, [false, true])
+    func theyArriveInTheBackground(kind: Kind, isLoggedIn: Bool) async throws {
         let database = Self.database()
+        if isLoggedIn { _ = try await database.login().firstValue() }
         let sightings = Sightings([])
         let subscriber = Self.subscriber(sightings)
         Self.subscribe(subscriber) { Self.values(kind, of: database) }
@@ -225,75 +235,103 @@ import Testing
         expectNoDifference(subscriber.values.map(\.isFromJournal), [true])
         _ = try await database.server.shutdown().firstValue()
     }
-}
 
-/// The rule by itself.
-@Suite struct SoleWorkerTests {
-    /// A worker with its lock.
-    private final class Shared: Sendable {
-        private let worker = NIOLockedValueBox(SoleWorker())
+    // MARK: Other threads of the program
 
-        func start() -> Bool { worker.withLockedValue { $0.start() } }
-        func stop() { worker.withLockedValue { $0.stop() } }
-        func noteEvent() { worker.withLockedValue { $0.noteEvent() } }
-        func leaves() -> Bool { worker.withLockedValue { $0.leaves() } }
-    }
-
-    /// Runs the body on a thread of its own, and waits for it.
-    private func elsewhere(_ body: @escaping @Sendable () -> Void) {
+    /// Runs the body on a thread that ``subscriber(_:)`` tells from others, and returns when that has ended.
+    private static func onAskingThread(_ body: @escaping @Sendable () -> Void) async {
         let gate = Gate()
         Thread.detachNewThread {
+            Thread.current.threadDictionary["asks"] = true
             body()
             gate.open()
         }
-        gate.blockThread()
+        await gate.wait()
     }
 
-    private func inBackground(_ body: @escaping @Sendable () -> Void) {
+    /// The thread that brings a row starts its call, which is answered before the thread can go on.
+    @Test func theResultOfARowDoesNotArriveWhereTheRowComesFrom() async throws {
+        let database = Self.database()
+        _ = try await database.login().firstValue()
+        // OpenCombine's subjects are guarded by a lock, but are not declared `Sendable`.
+        nonisolated(unsafe) let rows = PassthroughSubject<DataAPI.RecordWrite<Person>, Never>()
+        let sightings = Sightings([])
+        let subscriber = Self.subscriber(sightings)
+        database.layout(Person.self).writing(rows, isolation: nil).map { "\($0.index)" }.subscribe(subscriber)
+        await Self.onAskingThread { rows.send(.create(Person(name: "Ada"))) }
+        await until { !sightings.value.isEmpty }
+        expectNoDifference(sightings.value, ["background"])
+        subscriber.cancel()
+        _ = try await database.server.shutdown().firstValue()
+    }
+
+    /// The thread that asks for a look begins the poll, which is answered before the thread can go on.
+    @Test func whatALookFindsDoesNotArriveWhereItWasAskedFor() async throws {
+        let count = Locked(2)
+        let database = Self.database { request in
+            count.value == 2 ? .success(.records("Ada", "Zoe")) : .success(.records("Ada", "Zoe", "Eve"))
+        }
+        let query = database.layout(Person.self).live(isolation: nil)
+        let sightings = Sightings([])
+        let subscriber = Self.subscriber(sightings)
+        query.map { "\($0.records.count)" }.subscribe(subscriber)
+        await until { sightings.value.count == 1 && query.isAtRest }
+        count.change { $0 = 3 }
+        let look = Crossing { query.refresh() }
+        await Self.onAskingThread { look.value() }
+        await until { sightings.value.count == 2 }
+        expectNoDifference(subscriber.values, ["2", "3"])
+        expectNoDifference(sightings.value, ["background", "background"])
+        subscriber.cancel()
+        _ = try await database.server.shutdown().firstValue()
+    }
+
+    /// A thread of the program that is receiving a row does not receive the next one, which another thread brings.
+    @Test func oneThreadOfTheProgramDoesNotReceiveWhatAnotherBrings() async {
+        let rows = StubExchange<DataAPI.BatchRow>()
+        let run = BatchRun(rows.eraseToAnyPublisher())
+        let sightings = Sightings([])
+        let subscriber = Self.subscriber(sightings) { value in
+            if value == "0" { raceThreads({ _ = rows.send(DataAPI.BatchRow(index: 1, result: .skipped)) }) }
+        }
+        BatchView(run: run, sight: .rows { "\($0.index)" }).subscribe(subscriber)
+        await Self.onAskingThread { _ = rows.send(DataAPI.BatchRow(index: 0, result: .skipped)) }
+        await until { sightings.value.count == 2 }
+        expectNoDifference(sightings.value, ["asking", "background"])
+        expectNoDifference(subscriber.values, ["0", "1"])
+        subscriber.cancel()
+    }
+
+    /// The same for the events of a copy, of which the first has waited for the thread's demand.
+    @Test func anEventOfACopyDoesNotArriveWhereTheOneBeforeIsReceived() async throws {
+        let database = Self.database()
+        let keeper = DataAPI.CopyKeeper(
+            mark: { done in done(.success(nil)) },
+            versions: { _, _, done in done(.success([])) }
+        )
+        let changes = database.layout(Person.self).changes(keptBy: keeper, isolation: nil)
+        let sightings = Sightings([])
+        let looked = Gate()
+        let subscriber = Self.subscriber(sightings, initialDemand: .max(1)) { value in
+            if value == "polled" { looked.blockThread() }
+        }
+        changes.map { event in if case .polled = event { "polled" } else { "records" } }.subscribe(subscriber)
+        await until { sightings.value.count == 1 && changes.isAtRest }
         let gate = Gate()
-        DeliveryThread.start {
-            body()
+        Thread.detachNewThread {
+            Thread.current.threadDictionary["asks"] = true
+            subscriber.request(.unlimited)
             gate.open()
         }
-        gate.blockThread()
-    }
-
-    @Test func oneIsAtWorkUntilItStops() {
-        let worker = Shared()
-        #expect(worker.start())
-        #expect(!worker.start())
-        worker.stop()
-        #expect(worker.start())
-    }
-
-    @Test func whatOnesOwnThreadBringsAboutIsDoneByIt() {
-        let worker = Shared()
-        worker.noteEvent()
-        _ = worker.start()
-        worker.noteEvent()
-        #expect(!worker.leaves())
-    }
-
-    @Test func whatAnotherThreadHasBroughtIsLeftToTheBackgroundOnce() {
-        let worker = Shared()
-        _ = worker.start()
-        elsewhere { worker.noteEvent() }
-        #expect(worker.leaves())
-        // The background thread is the worker now, whatever comes.
-        elsewhere { worker.noteEvent() }
-        #expect(!worker.start())
-        inBackground { #expect(!worker.leaves()) }
-        worker.stop()
-        #expect(worker.start())
-        #expect(!worker.leaves())
-    }
-
-    @Test func aBackgroundThreadDoesAll() {
-        let worker = Shared()
-        inBackground {
-            _ = worker.start()
-            self.elsewhere { worker.noteEvent() }
-            #expect(!worker.leaves())
-        }
+        await subscriber.valueCount(atLeast: 2)
+        changes.refresh()
+        await until { changes.isAtRest }
+        looked.open()
+        await gate.wait()
+        await until { sightings.value.count == 3 }
+        expectNoDifference(subscriber.values, ["records", "polled", "polled"])
+        expectNoDifference(sightings.value, ["background", "asking", "background"])
+        subscriber.cancel()
+        _ = try await database.server.shutdown().firstValue()
     }
 }

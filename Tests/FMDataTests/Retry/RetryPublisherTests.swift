@@ -300,7 +300,7 @@ import Testing
         let subscriber = Subscriber()
         fixture.publisher().subscribe(subscriber)
         fixture.attempts[0].fail(Self.down)
-        race({ subscriber.cancel() }, { fixture.time.advance(by: .seconds(1)) })
+        raceThreads({ subscriber.cancel() }, { fixture.time.advance(by: .seconds(1)) })
         // The attempt may have begun; if so, it was cancelled.
         for attempt in fixture.attempts.dropFirst() { #expect(attempt.isCancelled || attempt.demand.isEmpty) }
         expectNoDifference(Self.lines(subscriber), ["subscription"])

@@ -1,4 +1,5 @@
 import CustomDump
+import FMTestSupport
 import NIOConcurrencyHelpers
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
     /// Does the same on another thread.
     private func doneElsewhere(by box: inout Box) -> [String] {
         let shared = Guarded((box: box, done: [String]()))
-        race({ shared.change { shared in shared.done = done(by: &shared.box) } })
+        raceThreads({ shared.change { shared in shared.done = done(by: &shared.box) } })
         shared.change { box = $0.box }
         return shared.change { $0.done }
     }
@@ -130,7 +131,7 @@ import Testing
                 }
             }
         }
-        race({ work(0) }, { work(500) }, { work(1000) }, { work(1500) })
+        raceThreads({ work(0) }, { work(500) }, { work(1000) }, { work(1500) })
         let end = shared.change { $0 }
         #expect(end.box.isEmpty)
         expectNoDifference(end.overlaps, 0)

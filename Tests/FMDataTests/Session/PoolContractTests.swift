@@ -1,6 +1,5 @@
 import CustomDump
 import FMTestSupport
-import Foundation
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
@@ -159,7 +158,7 @@ import Testing
     func cancellingRacesWithTheAnswer(_: Int) {
         let fixture = PoolFixture(answersAtOnce: false)
         let requests = (0..<8).map { _ in fixture.request() }
-        race(
+        raceThreads(
             { for request in requests { request.cancel() } },
             { fixture.server.logIns[0].succeed(fixture.server.open()) }
         )
@@ -189,23 +188,10 @@ import Testing
                 request.subscribe(Recorder<String>(onCompletion: { _ in ended.withLockedValue { $0 += 1 } }))
             }
         }
-        race(work, work, work, work)
+        raceThreads(work, work, work, work)
         expectNoDifference(faults.withLockedValue { $0 }, 0)
         expectNoDifference(ended.withLockedValue { $0 }, 800)
         expectNoDifference(fixture.pool.status.leased, 0)
         #expect(fixture.server.logInCount <= 3)
     }
-}
-
-/// Runs the closures at the same time, each on its own thread, and waits for all.
-func race(_ bodies: (@Sendable () -> Void)...) {
-    let threads = DispatchGroup()
-    for body in bodies {
-        threads.enter()
-        Thread.detachNewThread {
-            body()
-            threads.leave()
-        }
-    }
-    threads.wait()
 }

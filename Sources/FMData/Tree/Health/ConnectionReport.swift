@@ -1,4 +1,3 @@
-import Dispatch
 public import FMHTTP
 public import Foundation
 public import OpenCombine
