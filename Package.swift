@@ -17,6 +17,12 @@ let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,addres
 /// it can be built in release without the other tests.
 let isSimulated = Context.environment["FMDATA_SIMULATION"] != nil
 
+/// `.ci/run` sets `FMDATA_CHECKS=1`: then the package has the tests too that do not prove a library by itself, which
+/// take as long to compile as the libraries: those of `fmdata` and of fleets, the samples of the documentation,
+/// generated models, and the simulation. They are targets instead of packages, so that they share one build with the
+/// rest, and test what is internal.
+let isChecked = Context.environment["FMDATA_CHECKS"] == "1"
+
 let settings: [SwiftSetting] =
     strict + [
         .enableUpcomingFeature("ExistentialAny"),
@@ -261,12 +267,6 @@ let package = Package(
             path: "Tests/FMTestHost",
             swiftSettings: settings
         ),
-        .target(
-            name: "FMTestStore",
-            dependencies: ["FMDataFleet"],
-            path: "Tests/FMTestStore",
-            swiftSettings: settings
-        ),
         .target(name: "FMTestStart", path: "Tests/FMTestStart"),
         .target(
             name: "FMTestSupport",
@@ -305,15 +305,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "FMDataFleetTests",
-            dependencies: [
-                "FMDataFleet", "FMData", "FMDataCLI", "FMSandbox", "FMTestStore", "FMTestSupport",
-                openCombine, customDump, issueReporting, logging,
-                nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL,
-            ],
-            swiftSettings: settings
-        ),
-        .testTarget(
             name: "FMTestingTests",
             dependencies: [
                 "FMTesting", "FMData", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
@@ -328,6 +319,52 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "FMModelTests",
+            dependencies: ["FMModel", "FMData", "FMTestSupport", customDump, issueReporting],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+if isSimulated || isChecked {
+    package.targets += [
+        .target(
+            name: "FMTestStore",
+            dependencies: ["FMDataFleet"],
+            path: "Tests/FMTestStore",
+            swiftSettings: settings
+        ),
+        isSimulated
+            ? .executableTarget(
+                name: "simulate",
+                dependencies: simulation,
+                path: "Tests/Simulation",
+                exclude: ["SimulationTests.swift", "PlantedBugs", "run", "plant-bugs"],
+                swiftSettings: settings
+            )
+            : .testTarget(
+                name: "SimulationTests",
+                dependencies: simulation + ["FMTestSupport", customDump, issueReporting],
+                path: "Tests/Simulation",
+                exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
+                swiftSettings: settings
+            ),
+    ]
+}
+
+if isChecked {
+    package.targets += [
+        .testTarget(
+            name: "FMDataFleetTests",
+            dependencies: [
+                "FMDataFleet", "FMData", "FMDataCLI", "FMSandbox", "FMTestStore", "FMTestSupport",
+                openCombine, customDump, issueReporting, logging,
+                nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL,
+            ],
+            swiftSettings: settings
+        ),
         // Models of layouts with difficult names and of saved answers, made by the plugin in each build.
         .target(
             name: "FMModelSamples",
@@ -338,8 +375,8 @@ let package = Package(
             plugins: ["FMModelBuild"]
         ),
         .testTarget(
-            name: "FMModelTests",
-            dependencies: ["FMModel", "FMModelSamples", "FMData", "FMTestSupport", customDump, issueReporting],
+            name: "FMModelSamplesTests",
+            dependencies: ["FMModelSamples", "FMModel", "FMData", "FMTestSupport", customDump, issueReporting],
             swiftSettings: settings
         ),
         .testTarget(
@@ -359,21 +396,6 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        isSimulated
-            ? .executableTarget(
-                name: "simulate",
-                dependencies: simulation,
-                path: "Tests/Simulation",
-                exclude: ["SimulationTests.swift", "PlantedBugs", "run", "plant-bugs"],
-                swiftSettings: settings
-            )
-            : .testTarget(
-                name: "SimulationTests",
-                dependencies: simulation + ["FMTestSupport", customDump, issueReporting],
-                path: "Tests/Simulation",
-                exclude: ["main.swift", "PlantedBugs", "run", "plant-bugs"],
-                swiftSettings: settings
-            ),
         // The samples of README and DocC, compiled as a reader would paste them.
         .plugin(
             name: "SamplesPlugin",
@@ -385,9 +407,8 @@ let package = Package(
         .executableTarget(name: "sample-writer", path: "Tests/Samples/Writer", swiftSettings: settings),
         samples("samples-in-main-file", path: "Tests/Samples/InMainFile"),
         samples("samples-in-functions", path: "Tests/Samples/InFunctions"),
-    ],
-    swiftLanguageModes: [.v6]
-)
+    ]
+}
 
 if isFuzzed {
     package.targets += [

@@ -300,6 +300,13 @@ import Testing
         #expect(error.file == "Orders.json")
         #expect(error.reason.contains(reason), "\(error)")
     }
+
+    /// `FMModelSamplesTests` compile and decode what is generated from these files.
+    @Test func theSnapshotsOfHardNamesAreThoseOfTheirLayouts() throws {
+        for layout in HardNames.snapshots {
+            try Committed.expect(layout.fileText, in: "Tests/FMModelSamples/FileMaker/\(layout.swift).json")
+        }
+    }
 }
 
 extension FieldDescription {

@@ -16,18 +16,23 @@ struct SamplesPlugin: BuildToolPlugin {
         case "samples-in-main-file": program = ("main-file", try Self.files(of: package))
         default: program = ("functions", try Self.files(of: package))
         }
-        let output = context.pluginWorkDirectoryURL.appending(
-            path: program.form == "main-file" ? "main.swift" : "Functions.swift"
-        )
+        let folder = context.pluginWorkDirectoryURL
+        let names = [program.form == "main-file" ? "main" : "Start"] + Set(program.files.map(Self.document)).sorted()
         return [
             .buildCommand(
-                displayName: "Samples of README, DocC and doc comments as \(output.lastPathComponent)",
+                displayName: "Samples of README, DocC and doc comments",
                 executable: try context.tool(named: "sample-writer").url,
-                arguments: [program.form, output.path] + program.files.map(\.path),
+                arguments: [program.form, folder.path] + program.files.map(\.path),
                 inputFiles: program.files,
-                outputFiles: [output]
+                outputFiles: names.map { folder.appending(path: "\($0).swift") }
             )
         ]
+    }
+
+    /// The document of a file, which the writer names in the same way: each has a file of its own in the program.
+    private static func document(of file: URL) -> String {
+        guard file.pathExtension == "swift" else { return file.deletingPathExtension().lastPathComponent }
+        return file.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
     }
 
     private static func files(of package: URL) throws -> [URL] {

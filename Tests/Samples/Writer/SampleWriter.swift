@@ -3,7 +3,10 @@ import Foundation
 /// Writes the samples of documents as one program, word for word, so that they can be compiled and run as a reader
 /// would paste them.
 ///
-///     sample-writer main-file|functions|functions-with-traits OUTPUT FILE…
+///     sample-writer main-file|functions|functions-with-traits FOLDER FILE…
+///
+/// The folder gets a file for each document, so that several can be compiled at a time, and `main.swift` or
+/// `Start.swift` with the calls.
 ///
 /// All samples of a document are one text, in their order. Code in hidden comments (`<!-- swift … -->`) is included: it
 /// contains what the samples presuppose. Addresses are replaced by those that exist where the programs run.
@@ -19,44 +22,54 @@ import Foundation
 struct SampleWriter {
     static func main() throws {
         let arguments = CommandLine.arguments
+        let folder = URL(fileURLWithPath: arguments[2])
         let files = arguments.dropFirst(3).map { URL(fileURLWithPath: $0) }
-        let documents = try Document.of(files, hasTraits: arguments[1] == "functions-with-traits")
-        let program = arguments[1] == "main-file" ? mainFile(documents) : functions(documents)
-        try program.write(toFile: arguments[2], atomically: true, encoding: .utf8)
-    }
-
-    private static func imports(_ documents: [Document]) -> String {
-        Set(documents.flatMap(\.imports) + ["import SampleSurroundings"]).sorted().joined(separator: "\n")
-    }
-
-    // Each document has a function of its own where that does not affect its samples: the compiler takes much more time
-    // for one long function than for many short ones.
-
-    /// A `main.swift`: the first document is at the top level itself. Each other document is in a main-actor function,
-    /// since the top level runs on the main actor.
-    private static func mainFile(_ documents: [Document]) -> String {
-        let others = documents.dropFirst()
-        let functions = others.map {
-            "@MainActor func \($0.function)() async throws {\n\($0.code)\nawait endSample()\n}"
+        var documents = try Document.of(files, hasTraits: arguments[1] == "functions-with-traits")
+        let isMainFile = arguments[1] == "main-file"
+        // The first document of a main file is at its top level itself.
+        let top = isMainFile ? documents.removeFirst() : nil
+        let start = top.map { mainFile($0, documents) } ?? self.start(documents)
+        try start.write(
+            to: folder.appending(path: isMainFile ? "main.swift" : "Start.swift"),
+            atomically: true,
+            encoding: .utf8
+        )
+        for name in Set(files.map(Document.name)) where name != top?.name {
+            let text = documents.first { $0.name == name }.map(isMainFile ? mainActorFunction : functions) ?? ""
+            try text.write(to: folder.appending(path: "\(name).swift"), atomically: true, encoding: .utf8)
         }
+        // It has been declared as a file of the program, and all of it stands in `main.swift`.
+        if let top { try Data().write(to: folder.appending(path: "\(top.name).swift")) }
+    }
+
+    private static func imports(_ document: Document?) -> String {
+        Set((document?.imports ?? []) + ["import SampleSurroundings"]).sorted().joined(separator: "\n")
+    }
+
+    /// A `main.swift`: one document is at the top level. Each other one is in a main-actor function, since the top level
+    /// runs on the main actor.
+    private static func mainFile(_ top: Document, _ others: [Document]) -> String {
         let calls = others.map { "if sampleDocument == \"\($0.name)\" { try await \($0.function)(); endProgram() }" }
         return """
-            \(imports(documents))
+            \(imports(top))
 
             beReadLineByLine()
             let sampleDocument = CommandLine.arguments[1]
-            \(functions.joined(separator: "\n"))
             \(calls.joined(separator: "\n"))
-            if sampleDocument != "\(documents.first?.name ?? "")" { failWithoutDocument() }
-            \(documents.first?.code ?? "")
+            if sampleDocument != "\(top.name)" { failWithoutDocument() }
+            \(top.code)
             await endSample()
 
             """
     }
 
-    /// Each document in three places: in a main-actor function like the `main` of an `@main` type, in a main-actor
+    private static func mainActorFunction(_ document: Document) -> String {
+        "\(imports(document))\n\n@MainActor \(function(document))\n"
+    }
+
+    /// Calls each document in three places: in a main-actor function like the `main` of an `@main` type, in a main-actor
     /// class, and in a nonisolated function.
-    private static func functions(_ documents: [Document]) -> String {
+    private static func start(_ documents: [Document]) -> String {
         let calls = documents.map { document in
             """
             if place == "main", sampleDocument == "\(document.name)" { return try await InMain.\(document.function)() }
@@ -64,15 +77,11 @@ struct SampleWriter {
             if place == "function", sampleDocument == "\(document.name)" { return try await InFunction.\(document.function)() }
             """
         }
-        func functions(_ declaration: String) -> String {
-            documents.map { "\(declaration) \($0.function)() async throws {\n\($0.code)\nawait endSample()\n}" }
-                .joined(separator: "\n")
-        }
         return """
-            \(imports(documents))
+            \(imports(nil))
 
             @main
-            struct Samples {
+            struct Start {
             static func main() async throws {
             beReadLineByLine()
             let place = CommandLine.arguments[1]
@@ -82,20 +91,36 @@ struct SampleWriter {
             }
             }
 
-            enum InMain {
-            \(functions("@MainActor static func"))
-            }
+            enum InMain {}
 
-            @MainActor
-            final class InClass {
-            \(functions("func"))
-            }
+            @MainActor final class InClass {}
 
-            enum InFunction {
-            \(functions("static func"))
-            }
+            enum InFunction {}
 
             """
+    }
+
+    private static func functions(_ document: Document) -> String {
+        """
+        \(imports(document))
+
+        extension InMain {
+        @MainActor static \(function(document))
+        }
+
+        extension InClass {
+        \(function(document))
+        }
+
+        extension InFunction {
+        static \(function(document))
+        }
+
+        """
+    }
+
+    private static func function(_ document: Document) -> String {
+        "func \(document.function)() async throws {\n\(document.code)\nawait endSample()\n}"
     }
 }
 
@@ -113,11 +138,10 @@ struct Document {
         for file in files {
             let lines = try samples(in: file, hasTraits: hasTraits)
             guard !lines.isEmpty else { continue }
-            let isSource = file.pathExtension == "swift"
-            let name = isSource ? library(of: file) : file.deletingPathExtension().lastPathComponent
+            let name = Self.name(of: file)
             let index = documents.firstIndex { $0.name == name } ?? documents.endIndex
             if index == documents.endIndex { documents.append(Document(name: name)) }
-            documents[index].add(isSource ? function(around: lines, of: file) : lines)
+            documents[index].add(file.pathExtension == "swift" ? function(around: lines, of: file) : lines)
         }
         return documents
     }
@@ -136,9 +160,10 @@ struct Document {
         code += lines.filter { !$0.hasPrefix("import ") }.map { Self.inPlace($0) + "\n" }.joined()
     }
 
-    /// `Sources/FMData/Tree/Server.swift` belongs to `FMData`.
-    private static func library(of source: URL) -> String {
-        source.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
+    /// An article is a document; `Sources/FMData/Tree/Server.swift` belongs to `FMData`.
+    static func name(of file: URL) -> String {
+        guard file.pathExtension == "swift" else { return file.deletingPathExtension().lastPathComponent }
+        return file.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
     }
 
     /// Replaces the samples' host and store by those that the programs get. Samples that listen themselves use a port

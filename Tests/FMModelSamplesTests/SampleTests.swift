@@ -21,13 +21,6 @@ import Testing
         try SnapshotFolder(reading: Committed.root.appendingPathComponent(Self.folder)).layouts
     }
 
-    /// The tests below rely on snapshots that match the layouts they are made from.
-    @Test func theSnapshotsOfHardNamesAreThoseOfTheirLayouts() throws {
-        for layout in HardNames.snapshots {
-            try Committed.expect(layout.fileText, in: "\(Self.folder)/\(layout.swift).json")
-        }
-    }
-
     @Test func eachSnapshotIsTested() throws {
         expectNoDifference(
             Set(try snapshots().map(\.layout)),
