@@ -12,41 +12,6 @@ let fmData: [Target.Dependency] = [
     .product(name: "OpenCombine", package: "OpenCombine"),
 ]
 
-// The sample for Postgres with its tests, which need a PostgreSQL server and its C library: `.ci/check-ecosystem` asks
-// for them where both are there.
-let hasPostgres = Context.environment["FMDATA_POSTGRES"] != nil
-let postgres: [Target] = [
-    // `PostgresExample` is a link to Examples/Postgres, which a team copies.
-    .target(
-        name: "PostgresSample",
-        dependencies: [
-            .product(name: "FMData", package: "FMData"),
-            .product(name: "Crypto", package: "swift-crypto"),
-        ],
-        path: "PostgresExample",
-        swiftSettings: strict
-    ),
-    .systemLibrary(name: "CLibPQ", path: "Tests/CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .target(
-        name: "PostgresSupport",
-        dependencies: ["CLibPQ", "Programs"],
-        path: "Tests/PostgresSupport",
-        swiftSettings: strict
-    ),
-    // One process of several that share sessions, which the tests start and kill.
-    .executableTarget(
-        name: "postgres-member",
-        dependencies: ["PostgresSample", "PostgresSupport", "Programs", .product(name: "FMData", package: "FMData")],
-        path: "Tests/PostgresMember",
-        swiftSettings: strict
-    ),
-    .testTarget(
-        name: "PostgresTests",
-        dependencies: fmData + ["PostgresSample", "PostgresSupport", "Programs", "postgres-member"],
-        swiftSettings: strict
-    ),
-]
-
 let package = Package(
     name: "Ecosystem",
     platforms: [.macOS(.v15)],
@@ -58,7 +23,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    ] + (hasPostgres ? [.package(url: "https://github.com/apple/swift-crypto", "3.12.0"..<"5.0.0")] : []),
+    ],
     targets: [
         // The samples, compiled like a reader's package. `Shared` is a link to what makes them in the main package: as
         // a product there, a plugin would be compiled by everybody who depends on the package.
@@ -156,6 +121,6 @@ let package = Package(
             path: "Tests/FleetMember",
             swiftSettings: strict
         ),
-    ] + (hasPostgres ? postgres : []),
+    ],
     swiftLanguageModes: [.v6]
 )
