@@ -12,7 +12,7 @@ extension DataAPI {
     /// does not escape them. Conditions are combined with `&&`, `||` and `!` in any nesting. Finds over the same layout
     /// can be named and combined further, as in `adults && !retired`.
     ///
-    /// A find is compiled to the requests of a `_find` call; ``explain(limit:maximumCalls:)`` shows them and describes
+    /// A find is compiled to the requests of a `_find` call; ``explain(limit:)`` shows them and describes
     /// their meaning.
     ///
     /// FileMaker compares text without regard to case and accents, unless the field is indexed as Unicode. A line feed
@@ -84,47 +84,28 @@ extension DataAPI.Find {
 
     /// Returns the find as the requests of one `_find` call, in the order in which FileMaker must apply them: a request
     /// adds its records to the set, and an omit request removes its records from those found so far. The same find
-    /// gives the same requests in the same order, as few as can be found.
+    /// gives the same requests in the same order.
     ///
-    /// - Parameter limit: The greatest number of requests in the call.
-    /// - Throws: ``DataAPI/FindError`` if a value has no text form, if the find can match nothing, if two conditions on
-    ///   one field cannot be expressed together, or if it needs more requests than `limit`. Its
-    ///   ``DataAPI/FindError/example`` is the smallest find that is refused for the same reason.
+    /// - Parameters:
+    ///   - limit: The greatest number of requests in the call.
+    ///   - lineBreaks: How writes convert the line feeds of texts; values in the find are converted in the same way.
     func requests(
-        limit: Int = DataAPI.Find.defaultMaximumRequests
+        limit: Int = DataAPI.Find.defaultMaximumRequests,
+        lineBreaks: EncodingOptions.LineBreaks = .carriageReturns
     ) throws(DataAPI.FindError) -> [FindRequest] {
-        let plan = try plan(maximumRequests: limit, maximumCalls: 1)
-        guard let call = plan.onlyCall else {
-            throw DataAPI.FindError(.matchesNothing, "The find contradicts itself: no record can match.")
-        }
-        return call.map(\.request)
+        try FindCompiler(maximumRequests: limit)
+            .steps(lineBreaks == .asTheyAre ? expression : expression.withReturns)
+            .map(\.request)
     }
 
     /// Returns the requests as JSON, and their meaning in words. It shows the values that are searched for, so keep it
     /// out of logs.
     ///
-    /// - Parameters:
-    ///   - limit: The greatest number of requests in a call. The default is 1,000; FileMaker documents no limit.
-    ///   - maximumCalls: The greatest number of calls; each call is shown.
-    /// - Throws: ``DataAPI/FindError`` if a value has no text form, if two conditions on one field cannot be expressed
-    ///   together, or if the find needs more requests or calls than allowed: what a query with this find fails with.
-    ///   Its ``DataAPI/FindError/example`` is the smallest find that is refused for the same reason.
-    public func explain(
-        limit: Int = 1_000,
-        maximumCalls: Int = 1
-    ) throws(DataAPI.FindError) -> String {
-        FindExplanation(try plan(maximumRequests: limit, maximumCalls: maximumCalls)).text
-    }
-
-    /// - Parameter lineBreaks: How writes convert the line feeds of texts; values in the find are converted in the same
-    ///   way.
-    func plan(
-        maximumRequests: Int,
-        maximumCalls: Int,
-        lineBreaks: EncodingOptions.LineBreaks = .carriageReturns
-    ) throws(DataAPI.FindError) -> FindPlan {
-        try FindCompiler(maximumRequests: maximumRequests, maximumCalls: maximumCalls)
-            .plan(lineBreaks == .asTheyAre ? expression : expression.withReturns)
+    /// - Parameter limit: The greatest number of requests. The default is 1,000; FileMaker documents no limit.
+    /// - Throws: ``DataAPI/FindError`` if a value has no text form, if the find can match nothing or everything, or if
+    ///   FileMaker cannot express it; then it names the conditions: what a query with this find fails with.
+    public func explain(limit: Int = 1_000) throws(DataAPI.FindError) -> String {
+        FindExplanation(try FindCompiler(maximumRequests: limit).steps(expression.withReturns)).text
     }
 }
 

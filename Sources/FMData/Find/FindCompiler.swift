@@ -1,178 +1,104 @@
-/// Compiles a find into one sequence of requests that FileMaker applies in order, or into several sequences.
+/// Compiles a find to the requests of one `_find` call: `||` becomes requests, `&&` one request, and `!` omit requests.
 ///
-/// Three methods give a sequence, and the shortest result is used:
-///
-/// 1. **By cases**, for few tests: all possible kinds of records are enumerated, and a sequence is built from its end
-///    (``FindDecisionList``). If this method finds no sequence, none exists.
-/// 2. **In a row**, for finds of any length whose alternatives exclude more and less of the same.
-/// 3. **In layers**, for a few alternatives that exclude different records (``FindSequences``).
+/// A request adds records; an omit removes records from *everything* found before it. So `(a && !b) || c` must be
+/// `a, omit b, c`: with the omit at the end, records that fulfil c and b would be lost.
 struct FindCompiler {
-    /// The greatest number of requests in a call.
-    var maximumRequests: Int
-    /// The greatest number of calls.
-    var maximumCalls: Int
+    let maximumRequests: Int
 
     /// - Parameter maximumRequests: Limited to 1 … 1,000,000, more than any host is sent.
-    init(maximumRequests: Int, maximumCalls: Int) {
+    init(maximumRequests: Int) {
         self.maximumRequests = min(max(1, maximumRequests), 1_000_000)
-        self.maximumCalls = maximumCalls
     }
 
-    /// The limit allows thousands of values in a list with their exclusions, but stops before the work takes minutes.
-    private var maximumAlternatives: Int { max(5_000, 2 * maximumRequests) }
-
-    /// Returns the calls for a find.
-    ///
-    /// - Throws: The reason why it cannot be expressed, with the smallest example.
-    func plan(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
-        do throws(DataAPI.FindError) {
-            return try compile(expression)
-        } catch {
-            throw FindRefusal(of: expression, error, by: self).error
+    /// - Throws: `matchesNothing`, or the reason why FileMaker cannot express the find.
+    func steps(_ expression: FindExpression) throws(DataAPI.FindError) -> [FindStep] {
+        // The limit allows thousands of values in a list with their exclusions, but stops before the work takes minutes.
+        var form = try FindNormalForm(FindFormula(expression), limit: max(5_000, 2 * maximumRequests))
+        try form.joinTests()
+        guard !form.alternatives.isEmpty else {
+            throw DataAPI.FindError(.matchesNothing, "The find contradicts itself: no record can match.")
         }
-    }
-
-    /// - Throws: The reason why the find cannot be expressed, without an example.
-    func compile(_ expression: FindExpression) throws(DataAPI.FindError) -> FindPlan {
-        let formula = try FindFormula(expression)
-        let cases = FindCases.of(formula)
-        if let cases, cases.wanted.isEmpty { return FindPlan(parts: []) }
-        if let cases, cases.wanted.count == cases.count { return try everything(formula) }
-
-        var candidates: [[FindStep]] = []
-        var isInseparable = false
-        if let cases {
-            switch FindDecisionList.steps(for: cases, limit: maximumRequests) {
-            case .found(let steps): candidates.append(inOrderOfWriting(steps, formula))
-            case .inseparable: isInseparable = true
-            case .tooLong: break
-            }
-        }
-        var form: FindNormalForm
-        do throws(DataAPI.FindError) {
-            form = try FindNormalForm(formula, limit: maximumAlternatives)
-        } catch {
-            // A find with too many alternatives may still have a short sequence, found by cases.
-            guard let steps = candidates.first, steps.count <= maximumRequests else { throw error }
-            return FindPlan(parts: [[steps]])
-        }
-        let alternatives = form.sayable()
-        guard !alternatives.isEmpty else { return FindPlan(parts: []) }
-        if alternatives.contains(where: { $0.conjunctions == [[]] && $0.exclusions.isEmpty }) {
-            return try everything(formula)
-        }
-        let isConflicting = alternatives.contains { $0.conjunctions.count > 1 }
-        if !isConflicting {
-            let groups = FindSequences.groups(
-                alternatives.map { FindNormalForm.Alternative(tests: $0.conjunctions[0], exclusions: $0.exclusions) }
-            )
-            let sequence =
-                FindSequences.inARow(groups) ?? FindSequences.inLayers(groups, of: &form, limit: maximumRequests)
-            // Of two sequences of the same length the first is used, so this one, which is closer to the written find,
-            // goes first.
-            if let sequence { candidates.insert(sequence.map(form.step), at: 0) }
-        }
-        let shortest = candidates.min { $0.count < $1.count }
-        if let shortest, shortest.count <= maximumRequests { return FindPlan(parts: [[shortest]]) }
-
-        let split = FindSplitting(alternatives, limit: maximumRequests)
-        let plan = FindPlan(parts: split.parts.map { $0.map { $0.map(form.step) } })
-        if maximumCalls > 1, plan.callCount <= maximumCalls { return plan }
-        throw refusal(isConflicting || isInseparable, requestCount: shortest?.count, callCount: plan.callCount)
-    }
-
-    private func refusal(_ isConflicting: Bool, requestCount: Int?, callCount: Int) -> DataAPI.FindError {
-        let (code, reason): (DataAPI.FindError.Code, String) =
-            if isConflicting {
-                (.sameField, "One call cannot say the find, as a request has one criterion for each field.")
-            } else if let requestCount {
-                (
-                    .tooManyRequests,
-                    "The find takes \(requestCount) requests, and maximumRequests is \(maximumRequests)."
-                )
-            } else {
-                (
-                    .tooComplex,
-                    "No sequence of up to \(maximumRequests) requests was found that says what the find says."
-                )
-            }
-        let help =
-            maximumCalls > 1
-            ? "It takes \(callCount) calls, and \(maximumCalls) are allowed."
-            : "\(callCount) calls can ask for it, whose answers are put together: calls(upTo: \(callCount)) of a found set allows "
-                + "them, or maximumCalls of a FindQuery."
-        return DataAPI.FindError(code, "\(reason) \(help)")
-    }
-
-    /// FileMaker has no request for all records. But every record's field is empty or not empty, so two requests cover
-    /// all.
-    private func everything(_ formula: FindFormula) throws(DataAPI.FindError) -> FindPlan {
-        guard var criterion = formula.criteria.first(where: { !$0.field.contains("::") }) else {
+        guard !form.alternatives.contains(FindNormalForm.Alternative()) else {
             throw DataAPI.FindError(.matchesEverything, "Every record matches; get a range of records instead.")
         }
-        let steps = [FindTest.isEmpty, .isNotEmpty].map { test in
-            criterion.test = test
-            return FindStep(criteria: [criterion], isOmit: false)
+        let steps = try steps(groups(form.alternatives), form)
+        guard steps.count <= maximumRequests else {
+            throw DataAPI.FindError(
+                .tooManyRequests,
+                """
+                The find takes \(steps.count) requests, and maximumRequests is \(maximumRequests). Divide its longest list, \
+                and put the answers together.
+                """
+            )
         }
-        return FindPlan(parts: [[steps]])
+        return steps
     }
 
-    /// Sorts adjacent steps of the same kind, which may be reordered, by the order of their tests in the find.
-    private func inOrderOfWriting(_ steps: [FindStep], _ formula: FindFormula) -> [FindStep] {
-        let places = Dictionary(uniqueKeysWithValues: zip(formula.criteria, 0...))
-        func place(_ step: FindStep) -> [Int] { step.criteria.map { places[$0] ?? places.count }.sorted() }
-        var ordered: [FindStep] = []
-        var rest = steps[...]
-        while let first = rest.first {
-            let run = rest.prefix { $0.isOmit == first.isOmit }
-            ordered += run.map { (place($0), $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
-            rest = rest.dropFirst(run.count)
+    /// Alternatives with the same exclusions.
+    private struct Group {
+        /// Conjunctions one of which must hold, in the order in which they were written.
+        var tests: [[Int]]
+        var exclusions: Set<[Int]>
+
+        /// Whether no record of this group fulfils any of these conjunctions.
+        func excludesAll(of conjunctions: Set<[Int]>) -> Bool {
+            FindNormalForm.Alternative(exclusions: exclusions).excludesAll(of: conjunctions)
         }
-        return ordered
     }
-}
 
-/// An alternative in the form in which requests can express it.
-struct FindAlternative {
-    /// Conjunctions that must hold together; only one if a request can hold all tests.
-    var conjunctions: [[Int]]
-    var exclusions: Set<[Int]>
-}
+    /// The alternatives as groups. The first one excludes everything that all others exclude, the second everything that
+    /// all but the first exclude, and so on, where that is possible.
+    private func groups(_ alternatives: [FindNormalForm.Alternative]) -> [Group] {
+        var groups: [Group] = []
+        var indices: [Set<[Int]>: Int] = [:]
+        for alternative in alternatives {
+            if let index = indices[alternative.exclusions] {
+                groups[index].tests.append(alternative.tests)
+            } else {
+                indices[alternative.exclusions] = groups.count
+                groups.append(Group(tests: [alternative.tests], exclusions: alternative.exclusions))
+            }
+        }
+        let ranks = groups.map { group in groups.count { group.excludesAll(of: $0.exclusions) } }
+        return groups.indices.sorted { (ranks[$1], $0) < (ranks[$0], $1) }.map { groups[$0] }
+    }
 
-extension FindNormalForm {
-    /// The alternatives with their tests joined to one per field, as far as possible.
-    mutating func sayable() -> [FindAlternative] {
-        alternatives.flatMap { alternative in
-            withoutConflictingPatterns(alternative.tests).map { tests in
-                let conjunctions = conjunctions(of: tests)
-                return FindAlternative(
-                    conjunctions: conjunctions.isEmpty ? [[]] : conjunctions.map(\.tests),
-                    exclusions: alternative.exclusions.union(conjunctions.flatMap(\.excluded).map { [$0] })
+    /// Joins the groups in order. Each is followed by the omits that the next one does not need. If each group excludes
+    /// everything that the next one excludes, no omit removes wanted records found before it.
+    private func steps(_ groups: [Group], _ form: FindNormalForm) throws(DataAPI.FindError) -> [FindStep] {
+        var steps: [FindStep] = []
+        for (index, group) in groups.enumerated() {
+            let next = index + 1 < groups.count ? groups[index + 1] : nil
+            if let next, !group.excludesAll(of: next.exclusions) {
+                throw DataAPI.FindError(
+                    .tooComplex,
+                    """
+                    \(form.words(group.tests[0], group.exclusions)) and \(form.words(next.tests[0], next.exclusions)) leave \
+                    out different records, and an omit request removes its records from all that were found before it. \
+                    Make a find of each, and put the answers together.
+                    """
                 )
             }
+            // FileMaker starts with all records if the first request is an omit. An alternative without tests is always
+            // the first, because one before it would exclude more and so be part of it.
+            steps += group.tests.filter { !$0.isEmpty }.map { FindStep(criteria: form.criteria($0), isOmit: false) }
+            steps += group.exclusions.subtracting(next?.exclusions ?? [])
+                .sorted { $0.lexicographicallyPrecedes($1) }
+                .map { FindStep(criteria: form.criteria($0), isOmit: true) }
         }
+        return steps
     }
+}
 
-    /// Replaces patterns on one value that must hold together by alternatives with one pattern each.
-    private mutating func withoutConflictingPatterns(_ tests: [Int]) -> [[Int]] {
-        var patternsByField: [String: [Int]] = [:]
-        for number in tests {
-            let criterion = formula.criteria[number]
-            guard criterion.values == .one, FindGlob(criterion.test) != nil else { continue }
-            patternsByField[criterion.field, default: []].append(number)
-        }
-        var alternatives = [tests]
-        for (field, patterns) in patternsByField.sorted(by: { $0.key < $1.key }) where patterns.count > 1 {
-            guard let common = FindGlob.alternatives(to: patterns.map { formula.criteria[$0].test }) else { continue }
-            let numbers = common.map { number(of: FindCriterion(field: field, values: .one, test: $0)) }
-            alternatives = alternatives.flatMap { tests in
-                numbers.map { number in tests.filter { !patterns.contains($0) } + [number] }
-            }
-        }
-        return alternatives
-    }
+/// One request of a find: criteria that must all hold, and whether it adds or removes records.
+struct FindStep: Hashable, Sendable {
+    var criteria: [FindCriterion]
+    var isOmit: Bool
 
-    func step(_ step: FindSequences.NumberedRequest) -> FindStep {
-        FindStep(criteria: criteria(step.tests), isOmit: step.isOmit)
+    var request: FindRequest {
+        FindRequest(
+            criteria: Dictionary(uniqueKeysWithValues: criteria.map { ($0.field, $0.test.text) }),
+            isOmit: isOmit
+        )
     }
 }

@@ -1,30 +1,14 @@
 import Foundation
 
-/// The text of ``DataAPI/Find/explain(limit:maximumCalls:)``.
+/// The text of ``DataAPI/Find/explain(limit:)``.
 struct FindExplanation {
     let text: String
 
-    init(_ plan: FindPlan) {
-        guard plan.callCount != 1 else {
-            text = Self.text(plan.parts[0][0])
-            return
-        }
-        var number = 0
-        let calls = plan.parts.flatMap { part in
-            part.enumerated().map { index, call in
-                number += 1
-                let role = part.count == 1 ? "" : index == 0 ? ", as far as the next finds them too" : ", as said"
-                return "Call \(number)\(role):\n\(Self.text(call))"
-            }
-        }
-        text = calls.isEmpty ? "No record can match, and nothing is asked." : calls.joined(separator: "\n\n")
-    }
-
-    private static func text(_ steps: [FindStep]) -> String {
+    init(_ steps: [FindStep]) {
         let sentences = steps.enumerated().map { index, step in
-            "\(index + 1). \(sentence(step, isFirst: index == 0))"
+            "\(index + 1). \(Self.sentence(step, isFirst: index == 0))"
         }
-        return json(steps.map(\.request)) + "\n\n" + sentences.joined(separator: "\n")
+        text = Self.json(steps.map(\.request)) + "\n\n" + sentences.joined(separator: "\n")
     }
 
     private static func json(_ requests: [FindRequest]) -> String {
@@ -58,7 +42,6 @@ struct FindExplanation {
         case .matches(.begins, let text): "begins with \(quoted(text))"
         case .matches(.contains, let text): "contains \(quoted(text))"
         case .matches(.ends, let text): "ends with \(quoted(text))"
-        case .fits(let pieces): "is \(Self.form(pieces))"
         case .words(let words):
             [(FindWord.Extent.whole, "has the words"), (.beginning, "has words beginning with"), (.piece, "contains")]
                 .compactMap { extent, verb in
@@ -77,14 +60,6 @@ struct FindExplanation {
         case .isToday: "is today"
         case .raw(let text): "matches the criterion \(text)"
         }
-    }
-
-    /// Writes a pattern as `"ab", anything, "c"`.
-    private static func form(_ pieces: [String]) -> String {
-        pieces.enumerated().flatMap { index, piece in
-            (index == 0 ? [] : ["anything"]) + (piece.isEmpty ? [] : [quoted(piece)])
-        }
-        .joined(separator: ", ")
     }
 
     private static func quoted(_ escaped: String) -> String {

@@ -69,8 +69,6 @@ enum FindTest: Hashable, Sendable {
     case equals(FindOperand)
     /// A pattern for the whole value: `*` stands for any run of characters.
     case matches(FindPattern, String)
-    /// A pattern for the whole value that replaces several: these texts in order, with anything between them.
-    case fits([String])
     /// Each word occurs in the value.
     case words([FindWord])
     case compares(FindComparison, FindOperand)
@@ -152,7 +150,6 @@ extension FindTest {
         case .matches(.begins, let text): "==\(text)*"
         case .matches(.contains, let text): "==*\(text)*"
         case .matches(.ends, let text): "==*\(text)"
-        case .fits(let pieces): "==" + pieces.joined(separator: "*")
         case .words(let words): words.map(\.criterion).joined(separator: " ")
         case .compares(.less, let operand): "<" + operand.text
         case .compares(.lessOrEqual, let operand): "<=" + operand.text
@@ -173,7 +170,6 @@ extension FindTest {
         case .equals(let operand), .compares(_, let operand): [operand.text]
         case .range(let lower, let upper): [lower.text, upper.text]
         case .matches(_, let text): [text]
-        case .fits(let pieces): pieces
         case .words, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw: []
         }
     }
@@ -184,7 +180,6 @@ extension FindTest {
         case .compares(let comparison, let operand): .compares(comparison, operand.withReturns)
         case .range(let lower, let upper): .range(lower.withReturns, upper.withReturns)
         case .matches(let pattern, let text): .matches(pattern, FindOperand.withReturns(text))
-        case .fits(let pieces): .fits(pieces.map(FindOperand.withReturns))
         case .words, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw: self
         }
     }
@@ -195,7 +190,7 @@ extension FindTest {
     /// Whether every value that passes the test is not empty.
     var impliesNotEmpty: Bool {
         switch self {
-        case .equals, .matches, .fits, .words, .compares, .range, .isNotEmpty, .isToday: true
+        case .equals, .matches, .words, .compares, .range, .isNotEmpty, .isToday: true
         case .isEmpty, .isDuplicated, .raw: false
         }
     }
@@ -210,7 +205,7 @@ extension FindTest {
             [.compares(.less, lower), .compares(.greater, upper)]
         case .equals(let operand) where operand.isOrdered:
             [.compares(.less, operand), .compares(.greater, operand)]
-        case .equals, .matches, .fits, .words, .compares, .range, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw:
+        case .equals, .matches, .words, .compares, .range, .isEmpty, .isNotEmpty, .isDuplicated, .isToday, .raw:
             nil
         }
     }

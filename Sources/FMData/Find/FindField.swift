@@ -68,8 +68,8 @@ extension DataAPI.FindField {
 
     /// Finds records whose value equals one of these. Without values it finds no records.
     ///
-    /// Each value becomes a separate request, so a long list may need a higher limit or more than one call: the
-    /// `maximumRequests` and `maximumCalls` of a ``DataAPI/FindQuery``.
+    /// Each value becomes a separate request, so a long list may need a higher limit, the `maximumRequests` of a
+    /// ``DataAPI/FindQuery``.
     public func isOneOf(_ values: some Sequence<some DataAPI.FindValue>) -> DataAPI.Find {
         let alternatives = values.map { (self == $0).expression }
         // No field is both empty and not empty. The negation, "every record", needs a field, so this find keeps one.

@@ -26,18 +26,28 @@ struct FindNormalForm {
         alternatives = absorbed(alternatives)
     }
 
-    mutating func number(of criterion: FindCriterion) -> Int { formula.number(of: criterion) }
-
     func criteria(_ numbers: [Int]) -> [FindCriterion] { numbers.map { formula.criteria[$0] } }
 
-    /// The tests as conjunctions that a request can hold, sorted; see ``FieldConflicts``.
-    mutating func conjunctions(of numbers: [Int]) -> [(tests: [Int], excluded: [Int])] {
-        FieldConflicts.conjunctions(criteria(numbers)).map { conjunction in
-            (
-                conjunction.tests.map { formula.number(of: $0) }.sorted(),
-                conjunction.excluded.map { formula.number(of: $0) }
-            )
+    /// Joins the tests of each alternative to one for each field, as a request has one criterion for each.
+    mutating func joinTests() throws(DataAPI.FindError) {
+        for index in alternatives.indices {
+            let (tests, excluded) = try joined(alternatives[index].tests)
+            alternatives[index].tests = tests
+            alternatives[index].exclusions.formUnion(excluded.map { [$0] })
         }
+    }
+
+    /// The tests as one for each field, and tests that must not hold in addition.
+    private mutating func joined(_ numbers: [Int]) throws(DataAPI.FindError) -> (tests: [Int], excluded: [Int]) {
+        let joined = try FieldConflicts.joined(criteria(numbers))
+        return (joined.tests.map { formula.number(of: $0) }.sorted(), joined.excluded.map { formula.number(of: $0) })
+    }
+
+    /// An alternative in words, without its values.
+    func words(_ tests: [Int], _ exclusions: Set<[Int]>) -> String {
+        func all(_ numbers: [Int]) -> String { criteria(numbers).map(\.words).joined(separator: " and ") }
+        let excluded = exclusions.sorted { $0.lexicographicallyPrecedes($1) }.prefix(1).map { "not (\(all($0)))" }
+        return "\"\(((tests.isEmpty ? [] : [all(tests)]) + excluded).joined(separator: " and "))\""
     }
 }
 
@@ -73,10 +83,10 @@ extension FindNormalForm {
             if case .test(let number) = part { tests.append(number) } else { others.append(part) }
         }
         var found: [Alternative] = []
-        for (tests, excluded) in conjunctions(of: tests) {
+        if !tests.isEmpty {
             // !(test && !complement) is !test || complement.
-            found.append(Alternative(exclusions: [tests]))
-            found += excluded.map { Alternative(tests: [$0]) }
+            let joined = try joined(tests)
+            found = [Alternative(exclusions: [joined.tests])] + joined.excluded.map { Alternative(tests: [$0]) }
         }
         return try found + any(others.map { .not($0) })
     }
@@ -137,11 +147,11 @@ extension FindNormalForm {
         func implies(_ one: Int, _ other: Int) -> Bool {
             one == other
                 || criteria[one].field == criteria[other].field
-                    && FindRelations.implies(criteria[one].test, criteria[other].test)
+                    && criteria[one].test.implies(criteria[other].test)
         }
         func excludes(_ one: Int, _ other: Int) -> Bool {
             criteria[one].field == criteria[other].field && criteria[one].values == .one
-                && FindRelations.excludes(criteria[one].test, criteria[other].test)
+                && criteria[one].test.excludes(criteria[other].test)
         }
         var result = Alternative()
         for test in alternative.tests where !result.tests.contains(where: { implies($0, test) }) {
@@ -210,41 +220,46 @@ extension Array {
 
 /// Joins tests of the same field that must hold together, because a request has one criterion per field.
 enum FieldConflicts {
-    /// A conjunction with one test per field, and tests that must not hold in addition.
-    struct Conjunction {
-        var tests: [FindCriterion] = []
-        var excluded: [FindCriterion] = []
-    }
-
-    /// The tests as one such conjunction if it has exactly the same meaning; otherwise as several.
-    static func conjunctions(_ tests: [FindCriterion]) -> [Conjunction] {
+    /// One test for each field, and tests that must not hold in addition: together they mean what the tests mean.
+    ///
+    /// - Throws: `sameField` if there is none.
+    static func joined(
+        _ tests: [FindCriterion]
+    ) throws(DataAPI.FindError) -> (tests: [FindCriterion], excluded: [FindCriterion]) {
         var fields: [String] = []
         var testsByField: [String: [FindCriterion]] = [:]
         for test in tests {
             if testsByField[test.field] == nil { fields.append(test.field) }
             testsByField[test.field, default: []].append(test)
         }
-        var groups: [Conjunction] = tests.isEmpty ? [] : [Conjunction()]
+        var joined: (tests: [FindCriterion], excluded: [FindCriterion]) = ([], [])
         for field in fields {
             let ofField = withoutImplied(testsByField[field] ?? [])
-            if let (test, excluded) = united(ofField) {
-                groups[0].tests.append(test)
-                groups[0].excluded += excluded
-            } else {
-                for (index, test) in ofField.enumerated() {
-                    if index == groups.count { groups.append(Conjunction()) }
-                    groups[index].tests.append(test)
-                }
-            }
+            guard let (test, excluded) = united(ofField) else { throw refusal(ofField[0], ofField[1]) }
+            joined.tests.append(test)
+            joined.excluded += excluded
         }
-        return groups
+        return joined
+    }
+
+    private static func refusal(_ one: FindCriterion, _ other: FindCriterion) -> DataAPI.FindError {
+        let several =
+            one.values == .any
+            ? " Different values of \(one.field) may fulfil its conditions; isIn(_:) asks for one between two." : ""
+        return DataAPI.FindError(
+            .sameField,
+            """
+            FileMaker cannot find by \"\(one.words)\" and \"\(other.words)\" together, as a request has one criterion for \
+            each field. Find by the one that matches fewer records, and filter those by the other.\(several)
+            """
+        )
     }
 
     /// The tests without those that others imply, such as "not empty" beside a test that no empty value passes.
     private static func withoutImplied(_ tests: [FindCriterion]) -> [FindCriterion] {
         var kept: [FindCriterion] = []
-        for test in tests where !kept.contains(where: { FindRelations.implies($0.test, test.test) }) {
-            kept.removeAll { FindRelations.implies(test.test, $0.test) }
+        for test in tests where !kept.contains(where: { $0.test.implies(test.test) }) {
+            kept.removeAll { test.test.implies($0.test) }
             kept.append(test)
         }
         return kept
@@ -275,7 +290,11 @@ enum FieldConflicts {
         for (lowerIndex, lower) in tests.enumerated() {
             guard case .compares(.greaterOrEqual, let least) = lower.test else { continue }
             for (upperIndex, upper) in tests.enumerated() {
-                guard case .compares(.lessOrEqual, let most) = upper.test else { continue }
+                guard case .compares(.lessOrEqual, let most) = upper.test,
+                    let order = FindOrderKey.compare(least, most), order <= 0
+                else {
+                    continue
+                }
                 let rest = tests.indices.filter { $0 != lowerIndex && $0 != upperIndex }.map { tests[$0] }
                 return (.range(least, most), rest[...])
             }

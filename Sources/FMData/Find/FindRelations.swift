@@ -1,65 +1,20 @@
-/// The logical relations between two tests of the same value.
-///
-/// Everything that depends on how the host folds letters, splits words or reads numbers from text counts as unknown. A
-/// result of `true` holds for every index language, and for text, number and date fields alike.
-enum FindRelations {
-    /// Whether a value that passes the first test surely passes the other.
-    static func implies(_ test: FindTest, _ other: FindTest) -> Bool {
-        if test == other { return true }
-        if other == .isNotEmpty { return test.impliesNotEmpty }
-        if let interval = FindInterval(test), let wider = FindInterval(other) { return interval.isInside(wider) }
-        switch (test, other) {
-        case (.matches(let known, let content), .matches(let pattern, let text)):
-            return (pattern == known || pattern == .contains)
-                && pattern.holds(for: FindText.unescaped(content), FindText.unescaped(text))
-        case (.equals(let operand), .matches(let pattern, let text)):
-            return isPlain(operand.text) && pattern.holds(for: operand.text, text)
-        case (.equals(let operand), .words(let words)):
-            let content = FindText.words(of: operand.text).map { FindWord(text: $0, extent: .whole) }
-            return isPlain(operand.text) && words.allSatisfy { word in content.contains { $0.implies(word) } }
-        case (.matches(let pattern, let text), .words(let words)):
-            let content = pattern.words(text)
-            return isPlain(text) && words.allSatisfy { word in content.contains { $0.implies(word) } }
-        case (.words(let words), .words(let others)):
-            return others.allSatisfy { other in words.contains { $0.implies(other) } }
-        default: return false
+extension FindTest {
+    /// Whether a value that passes this test surely passes the other.
+    func implies(_ other: FindTest) -> Bool { self == other || other == .isNotEmpty && impliesNotEmpty }
+
+    /// Whether surely no value passes both tests. How the host folds letters or reads numbers from text is unknown, so
+    /// the answer holds for every index language, and for text, number and date fields alike.
+    func excludes(_ other: FindTest) -> Bool {
+        switch (self, other) {
+        case (.isEmpty, _): other.impliesNotEmpty
+        case (_, .isEmpty): impliesNotEmpty
+        case (.equals(let one), .equals(let other)):
+            one.isOrdered && other.isOrdered
+                ? FindOrderKey.compare(one, other).map { $0 != 0 } ?? false
+                : !one.isOrdered && !other.isOrdered && Self.areApart(one.text, other.text)
+        default: false
         }
     }
-
-    /// Whether surely no value passes both tests.
-    static func excludes(_ test: FindTest, _ other: FindTest) -> Bool {
-        if let interval = FindInterval(test), let another = FindInterval(other) {
-            return interval.isApart(from: another)
-        }
-        switch (test, other) {
-        case (.isEmpty, _): return other.impliesNotEmpty
-        case (_, .isEmpty): return test.impliesNotEmpty
-        case (.equals(let operand), .equals(let another)):
-            return !operand.isOrdered && !another.isOrdered && areApart(operand.text, another.text)
-        case (.equals(let operand), .matches(let pattern, let text)),
-            (.matches(let pattern, let text), .equals(let operand)):
-            return isPlain(operand.text) && isPlain(text) && !pattern.holds(for: folded(operand.text), folded(text))
-        case (.equals(let operand), .words(let words)), (.words(let words), .equals(let operand)):
-            let content = FindText.words(of: folded(operand.text)).map { FindWord(text: $0, extent: .whole) }
-            let sought = words.map { FindWord(text: folded($0.text), extent: $0.extent) }
-            return isPlain(operand.text) && words.allSatisfy { isPlain($0.text) }
-                && !sought.allSatisfy { word in content.contains { $0.implies(word) } }
-        case (.matches(.begins, let text), .matches(.begins, let another)):
-            return isPlain(text) && isPlain(another) && !haveCommonStart(folded(text), folded(another))
-        case (.matches(.ends, let text), .matches(.ends, let another)):
-            return isPlain(text) && isPlain(another)
-                && !haveCommonStart(String(folded(text).reversed()), String(folded(another).reversed()))
-        default: return false
-        }
-    }
-
-    /// Whether a text has only ASCII letters and spaces. A number field reads no number from such a text, and there is
-    /// only one way to split it into words.
-    static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 | 0x20 >= 97 && $0 | 0x20 <= 122 || $0 == 32 }
-    }
-
-    private static func folded(_ text: String) -> String { text.lowercased() }
 
     /// Whether two whole values surely differ. A number field reads `5`, `5.0` and `A5` alike, so digits must differ in
     /// more than zeros; a date field reads `2024` as the whole year.
@@ -68,11 +23,16 @@ enum FindRelations {
         guard bytes.allSatisfy({ $0 >= 32 && $0 < 127 && $0 != 47 && $0 != 58 }) else { return false }
         func digits(_ text: String) -> [UInt8] { text.utf8.filter { $0 > 48 && $0 <= 57 } }
         let hasDigits = bytes.contains { $0 >= 48 && $0 <= 57 }
-        return hasDigits ? digits(one) != digits(other) : isPlain(one) && isPlain(other) && folded(one) != folded(other)
+        return hasDigits
+            ? digits(one) != digits(other) : one.isPlain && other.isPlain && one.lowercased() != other.lowercased()
     }
+}
 
-    private static func haveCommonStart(_ one: String, _ other: String) -> Bool {
-        one.hasPrefix(other) || other.hasPrefix(one)
+extension String {
+    /// Whether a text has only ASCII letters and spaces. A number field reads no number from such a text, and there is
+    /// only one way to split it into words.
+    fileprivate var isPlain: Bool {
+        utf8.allSatisfy { $0 | 0x20 >= 97 && $0 | 0x20 <= 122 || $0 == 32 }
     }
 }
 
@@ -94,7 +54,7 @@ extension FindTest {
     var pieces: [FindWord]? {
         switch self {
         case .words(let words): words
-        case .matches(.contains, let text) where FindRelations.isPlain(text): [FindWord(text: text, extent: .piece)]
+        case .matches(.contains, let text) where text.isPlain: [FindWord(text: text, extent: .piece)]
         default: nil
         }
     }
@@ -113,22 +73,27 @@ extension FindTest {
     }
 }
 
-extension FindPattern {
-    /// Whether the pattern with this text matches the value.
-    fileprivate func holds(for value: String, _ text: String) -> Bool {
-        switch self {
-        case .begins: value.hasPrefix(text)
-        case .ends: value.hasSuffix(text)
-        case .contains: value.contains(text)
-        }
-    }
+extension FindCriterion {
+    /// The condition in words, without its value.
+    var words: String { "\(field) \(verb)" }
 
-    /// The words that every value has that matches the pattern with this text. If the text may continue, its last word
-    /// may be incomplete; if it may start earlier, its first word is not counted.
-    fileprivate func words(_ text: String) -> [FindWord] {
-        var words = FindText.words(of: text).map { FindWord(text: $0, extent: .whole) }
-        if self != .ends, let last = words.indices.last { words[last].extent = .beginning }
-        if self != .begins, !words.isEmpty { words.removeFirst() }
-        return words
+    private var verb: String {
+        switch test {
+        case .equals: "is …"
+        case .matches(.begins, _): "begins with …"
+        case .matches(.contains, _): "contains …"
+        case .matches(.ends, _): "ends with …"
+        case .words: "has the words …"
+        case .compares(.less, _): "is less than …"
+        case .compares(.lessOrEqual, _): "is at most …"
+        case .compares(.greater, _): "is greater than …"
+        case .compares(.greaterOrEqual, _): "is at least …"
+        case .range: "is from … to …"
+        case .isEmpty: "is empty"
+        case .isNotEmpty: "is not empty"
+        case .isDuplicated: "has the value of another record"
+        case .isToday: "is today"
+        case .raw: "matches a criterion"
+        }
     }
 }

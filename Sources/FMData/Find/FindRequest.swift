@@ -38,36 +38,30 @@ extension DataAPI {
             public static let invalidValue = Code(rawValue: "invalidValue")
             /// Conditions on one field must hold together, and a request has one criterion for each field. Numbers,
             /// dates and times on a field with one value can be combined, and so can words. For a related or repeating
-            /// field use ``DataAPI/FindField/isIn(_:)``, or allow several calls.
+            /// field use ``DataAPI/FindField/isIn(_:)``.
             public static let sameField = Code(rawValue: "sameField")
             /// A condition treats a repeating field as a field with one value: see ``DataAPI/Find/check(against:)``.
             public static let repeatingField = Code(rawValue: "repeatingField")
-            /// The find contradicts itself: no record can match, and no requests express that. A query with such a find
-            /// sends no request and gives the empty answer.
+            /// The find contradicts itself: no record can match. A query with such a find sends no request and gives the
+            /// empty answer.
             public static let matchesNothing = Code(rawValue: "matchesNothing")
-            /// The find matches every record, and names no field of the layout's own table with which that could be
-            /// expressed. Get a range of records instead.
+            /// The find matches every record, for which FileMaker has no request. Get a range of records instead.
             public static let matchesEverything = Code(rawValue: "matchesEverything")
             /// The find needs more requests than the limit.
             public static let tooManyRequests = Code(rawValue: "tooManyRequests")
-            /// The find multiplies out to too many alternatives, or no sequence of requests was found that expresses
-            /// it. Simplify its negations, or allow several calls.
+            /// The find multiplies out to too many alternatives, or two of them leave out different records, which a
+            /// sequence of requests and omit requests cannot express. Make several finds of it.
             public static let tooComplex = Code(rawValue: "tooComplex")
         }
 
         /// The kind of the error.
         public let code: Code
-        /// The error in words, with the smallest example.
+        /// The error in words. It names the conditions that cannot be expressed together, without their values.
         public let description: String
-        /// The smallest find that is refused for the same reason, made from the refused find by leaving out irrelevant
-        /// parts: `name begins with … and name ends with …`. It shows fields and operators, but no values. `nil` for
-        /// other codes than ``Code/sameField``, ``Code/tooManyRequests`` and ``Code/tooComplex``.
-        public let example: String?
 
-        init(_ code: Code, _ description: String, example: String? = nil) {
+        init(_ code: Code, _ description: String) {
             self.code = code
             self.description = description
-            self.example = example
         }
     }
 }
@@ -77,6 +71,6 @@ extension DataAPI.FindError: APIErrorConvertible {
 }
 
 extension DataAPI.FindError: LocalizedError {
-    /// What is wrong with the find, and the smallest example of it.
+    /// What is wrong with the find.
     public var errorDescription: String? { description }
 }

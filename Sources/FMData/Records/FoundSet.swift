@@ -17,8 +17,6 @@ extension DataAPI {
         /// The options of its requests: sort order, portals, response layout and scripts. Each call documents which of
         /// them it uses.
         public private(set) var options: ReadOptions
-        /// The most calls that one request may be split into; see ``calls(upTo:)``.
-        public private(set) var maximumCalls = 1
 
         init(layout: TypedLayout<R>, find: Find? = nil) {
             self.init(layout: layout, find: find, ReadOptions(portal: R.Portals.self == EmptyPortal.self ? [] : nil))
@@ -108,26 +106,6 @@ extension DataAPI.FoundSet {
         changed { $0.options.script = scripts }
     }
 
-    /// The same records; their find may be split into several calls when one call cannot express it: when it needs more
-    /// than 1,000 requests, or conditions that cannot be combined in one request.
-    ///
-    /// ```swift
-    /// let names = (1...1_500).map { "Person \($0)" } + ["Ada Lovelace"]
-    /// let known = people.find { $0(.name).isOneOf(names) }.calls(upTo: 2)
-    /// print(try await known.count().firstValue())                 // 1
-    /// ```
-    ///
-    /// *All* records found by each call are fetched and kept in memory, even if only a part of them is asked for;
-    /// ``DataAPI/RecordSource/all(_:pageSize:isolation:)`` publishes them as one page. Changes on the host between the
-    /// calls may be missed. Such a find runs no scripts. A live query reads with finds of one call: it fails with
-    /// ``FMRest/APIError/Code/invalidRequest``.
-    ///
-    /// - Parameter maximum: the most calls. A find that needs more fails with ``FMRest/APIError/Code/invalidRequest``,
-    ///   and nothing is sent.
-    public func calls(upTo maximum: Int) -> DataAPI.FoundSet<R> {
-        changed { $0.maximumCalls = max(1, maximum) }
-    }
-
     /// The same records as another layout of the same table shows them: the find uses fields of this layout, the answer
     /// has the fields and portals of that layout.
     ///
@@ -156,7 +134,6 @@ extension DataAPI.FoundSet {
         DataAPI.FoundSet<Other>(layout: layout.layout.of(fields), find: find).changed { other in
             other.options.sortOrder = options.sortOrder
             other.options.layoutResponse = options.layoutResponse
-            other.maximumCalls = maximumCalls
         }
     }
 
@@ -164,7 +141,6 @@ extension DataAPI.FoundSet {
     func asked<Other: RecordFields>(of layout: DataAPI.TypedLayout<Other>) -> DataAPI.FoundSet<Other> {
         DataAPI.FoundSet<Other>(layout: layout, find: find).changed { other in
             other.options = options
-            other.maximumCalls = maximumCalls
         }
     }
 
@@ -211,7 +187,7 @@ extension DataAPI.FoundSet {
     enum Request {
         /// A range of all records.
         case range(DataAPI.RecordQuery)
-        /// The records that match a find. A find that one call cannot express fails when it is sent.
+        /// The records that match a find. A find that FileMaker cannot express fails when it is sent.
         case find(DataAPI.FindQuery)
     }
 
@@ -221,22 +197,14 @@ extension DataAPI.FoundSet {
     func request(offset: Int = 1, limit: Int) -> Request {
         let options = options.part(offset: offset, limit: limit)
         if let find {
-            let query = DataAPI.FindQuery(find, options, noMatch: .failure, maximumCalls: maximumCalls)
+            let query = DataAPI.FindQuery(find, options, noMatch: .failure)
                 .looking(for: layout.server.lineBreaks)
-            if case .failure(let refusal)? = query.plan, refusal.code == .matchesEverything {
+            if query.refusal?.code == .matchesEverything {
                 // The find matches every record, so read a range instead.
             } else {
                 return .find(query)
             }
         }
         return .range(DataAPI.RecordQuery(options))
-    }
-
-    /// Whether its find takes more than one call.
-    var takesSeveralCalls: Bool {
-        guard maximumCalls > 1, case .find(let query) = request(limit: 1), case .success(let plan)? = query.plan else {
-            return false
-        }
-        return plan.callCount > 1
     }
 }

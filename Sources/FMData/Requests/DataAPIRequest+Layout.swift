@@ -69,7 +69,8 @@ extension DataAPIRequest {
     static func find<R, P>(in layout: some LayoutAddress, query: DataAPI.FindQuery) throws -> Self
     where Response == DataAPI.RecordResponse<R, P> {
         let options = try query.wireOptions(dateFormats: layout.dateFormats)
-        if case .failure(let error) = query.plan { throw error }
+        if let answer = query.answerWithoutRequest { throw answer }
+        if let refusal = query.refusal { throw refusal }
         guard !query.query.isEmpty else {
             throw FMRest.APIError(
                 .invalidRequest,

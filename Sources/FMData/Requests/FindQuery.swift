@@ -18,10 +18,10 @@ extension DataAPI {
             case failure
         }
 
-        /// The find requests, applied in order. Empty when the query was created from a ``Find`` that takes no call or
-        /// several; setting it replaces that find.
+        /// The find requests, applied in order. Empty when the query was created from a ``Find`` that FileMaker cannot
+        /// express, or that matches nothing; setting it replaces that find.
         public var query: [[String: String]] {
-            didSet { (plan, verbatim) = (nil, nil) }
+            didSet { (refusal, verbatim) = (nil, nil) }
         }
         /// Everything of the query except the find requests.
         public var options: ReadOptions
@@ -32,9 +32,9 @@ extension DataAPI {
         }
         /// The result when no record matches. The default is an empty response.
         public var noMatch: NoMatch
-        /// For a ``Find`` that takes no call or several: its calls, or why FileMaker cannot express it, which the
-        /// request throws. `nil` for one call.
-        private(set) var plan: Result<FindPlan, FindError>?
+        /// Why no request can be made of the ``Find``, which the call throws; `nil` if one can. A find that matches
+        /// nothing is answered without a request.
+        private(set) var refusal: FindError?
         /// The same ``Find`` compiled with line feeds kept, for an encoder that writes them unchanged; `nil` when no
         /// value has a line feed.
         private var verbatim: Compiled?
@@ -81,8 +81,7 @@ extension DataAPI {
 }
 
 extension DataAPI.FindQuery {
-    /// Creates a query from a find written in Swift: built on coding keys, escaped, and compiled to the fewest find
-    /// requests.
+    /// Creates a query from a find written in Swift: built on coding keys, escaped, and compiled to find requests.
     ///
     ///     let people = Find(Person.CodingKeys.self) { field in
     ///         field(.city) == "Calgary" && field(.age) >= 18 && !field(.status).isEmpty
@@ -91,19 +90,8 @@ extension DataAPI.FindQuery {
     ///
     /// A find that no record can match, such as one of no values, gives the result for no match without a request to
     /// the host. A find that FileMaker cannot express makes the call fail with ``FMRest/APIError/Code/invalidRequest``,
-    /// and nothing is sent: the error's `underlying` is a ``DataAPI/FindError``, its reason names the fields concerned
-    /// and shows the smallest example of what cannot be expressed. ``DataAPI/Find/explain(limit:maximumCalls:)`` checks
-    /// a find beforehand.
-    ///
-    /// ## Several calls
-    ///
-    /// A find that one call cannot express, or that takes more than `maximumRequests`, is sent in up to `maximumCalls`
-    /// calls, one after the other, if that many are allowed. *All* records that each call finds are fetched and held in
-    /// memory. Each record of the result is in it once, in the query's order, and offset, limit and counts are those of
-    /// the whole. Changes on the host between the calls may be missed. For the sort order the layout's metadata are
-    /// requested as well, and the fields to sort by must be on the layout that shapes the answer. Text is compared
-    /// without regard to case and accents, as the user's language is not known here. A query of several calls runs no
-    /// scripts.
+    /// and nothing is sent: the error's `underlying` is a ``DataAPI/FindError``, whose text names the conditions and says
+    /// how to divide the find. ``DataAPI/Find/explain(limit:)`` checks a find beforehand.
     ///
     /// - Parameters:
     ///   - find: The conditions that records must meet.
@@ -114,8 +102,7 @@ extension DataAPI.FindQuery {
     ///   - layoutResponse: The layout whose fields and portals shape the answer.
     ///   - portal: The portals to return; `nil` is all of the layout.
     ///   - noMatch: The result when no record matches; the default is an empty response.
-    ///   - maximumRequests: The most requests of one call; the default is 1,000. FileMaker documents no limit.
-    ///   - maximumCalls: The most calls. The default is 1: a find is one call or fails.
+    ///   - maximumRequests: The most find requests; the default is 1,000. FileMaker documents no limit.
     public init(
         _ find: DataAPI.Find,
         sort: [DataAPI.SortQuery]? = nil,
@@ -125,8 +112,7 @@ extension DataAPI.FindQuery {
         layoutResponse: String? = nil,
         portal: [DataAPI.PortalRequest]? = nil,
         noMatch: NoMatch = .empty,
-        maximumRequests: Int = 1_000,
-        maximumCalls: Int = 1
+        maximumRequests: Int = 1_000
     ) {
         self.init(
             find,
@@ -139,53 +125,35 @@ extension DataAPI.FindQuery {
                 sortOrder: sort
             ),
             noMatch: noMatch,
-            maximumRequests: maximumRequests,
-            maximumCalls: maximumCalls
+            maximumRequests: maximumRequests
         )
     }
 
     /// Creates a query from a find and options; see
-    /// ``init(_:sort:script:offset:limit:layoutResponse:portal:noMatch:maximumRequests:maximumCalls:)``.
+    /// ``init(_:sort:script:offset:limit:layoutResponse:portal:noMatch:maximumRequests:)``.
     public init(
         _ find: DataAPI.Find,
         _ options: DataAPI.ReadOptions,
         noMatch: NoMatch = .empty,
-        maximumRequests: Int = 1_000,
-        maximumCalls: Int = 1
+        maximumRequests: Int = 1_000
     ) {
         func compile(_ lineBreaks: EncodingOptions.LineBreaks) -> Compiled {
-            Compiled(find, maximumRequests, maximumCalls, lineBreaks)
+            Result { () throws(DataAPI.FindError) in
+                try find.requests(limit: maximumRequests, lineBreaks: lineBreaks).map(\.dictionary)
+            }
         }
-        let compiled = compile(.carriageReturns)
-        self.init(query: compiled.query, options, noMatch: noMatch)
-        plan = compiled.plan
+        self.init(query: [], options, noMatch: noMatch)
+        take(compile(.carriageReturns))
         if find.expression.hasLineFeeds { verbatim = compile(.asTheyAre) }
     }
 
-    /// The requests and calls that a find is compiled to.
-    private struct Compiled: Hashable, Sendable {
-        /// The requests of the only call; empty when there is none, or there are several.
-        let query: [[String: String]]
-        /// The plan when it has no call or several, or the error of a find that cannot be expressed; `nil` for one
-        /// call.
-        let plan: Result<FindPlan, DataAPI.FindError>?
+    /// The requests of a find, or why there are none.
+    fileprivate typealias Compiled = Result<[[String: String]], DataAPI.FindError>
 
-        init(
-            _ find: DataAPI.Find,
-            _ maximumRequests: Int,
-            _ maximumCalls: Int,
-            _ lineBreaks: EncodingOptions.LineBreaks
-        ) {
-            let plan = Result { () throws(DataAPI.FindError) in
-                try find.plan(
-                    maximumRequests: maximumRequests,
-                    maximumCalls: maximumCalls,
-                    lineBreaks: lineBreaks
-                )
-            }
-            let onlyCall = (try? plan.get())?.onlyCall
-            query = onlyCall?.map(\.request.dictionary) ?? []
-            self.plan = onlyCall == nil ? plan : nil
+    private mutating func take(_ compiled: Compiled) {
+        switch compiled {
+        case .success(let requests): query = requests
+        case .failure(let error): (query, refusal) = ([], error)
         }
     }
 
@@ -193,9 +161,25 @@ extension DataAPI.FindQuery {
     func looking(for lineBreaks: EncodingOptions.LineBreaks) -> DataAPI.FindQuery {
         guard lineBreaks == .asTheyAre, let verbatim else { return self }
         var query = self
-        query.query = verbatim.query
-        query.plan = verbatim.plan
+        query.take(verbatim)
         return query
+    }
+
+    /// What a find that matches nothing is answered with, without a request: as by a host. `nil` for another find.
+    var answerWithoutRequest: FMRest.APIError? {
+        guard refusal?.code == .matchesNothing else { return nil }
+        guard !options.runsScripts else {
+            return FMRest.APIError(
+                .invalidRequest,
+                reason: "The find can match nothing, so that no call is made which could run the query's scripts."
+            )
+        }
+        return FMRest.APIError(
+            .fileMaker,
+            reason: "No records match the request",
+            fileMakerCode: .noRecordsMatch,
+            messages: [DataAPI.Message(code: "401", message: "No records match the request")]
+        )
     }
 }
 

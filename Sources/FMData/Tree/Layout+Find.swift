@@ -10,9 +10,8 @@ extension DataAPI.Layout {
     /// print(found.data.map(\.fieldData.name))                     // ["Ada Lovelace"]
     /// ```
     ///
-    /// The call is one request, or several when the query's ``DataAPI/Find`` takes several. When nothing matches the
-    /// response is empty, or the publisher fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch``
-    /// says which.
+    /// When nothing matches the response is empty, or the publisher fails with FileMaker code 401: the query's
+    /// ``DataAPI/FindQuery/noMatch`` says which.
     ///
     /// Source: Claris Data API guide, "Perform a find request", `POST …/_find`.
     ///
@@ -23,11 +22,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> {
         let query = query.looking(for: database.server.lineBreaks)
         let found: AnyPublisher<DataAPI.RecordResponse<R, P>, FMRest.APIError> =
-            if case .success(let plan) = query.plan {
-                find(query, in: plan)
-            } else {
-                database.perform { try .find(in: self, query: query) }.eraseToAnyPublisher()
-            }
+            database.perform { try .find(in: self, query: query) }.eraseToAnyPublisher()
         let mayHaveWritten = query.options.runsScripts
         guard query.noMatch == .empty else {
             return found.delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)
@@ -47,7 +42,7 @@ extension DataAPI.Layout {
     ///
     /// See ``records(_:_:recordQuery:summary:isolation:)`` for how demand works. When nothing matches the publisher
     /// finishes without a record, or fails with FileMaker code 401: the query's ``DataAPI/FindQuery/noMatch`` says
-    /// which. The answers of a find that takes several calls are combined first, and then published record by record.
+    /// which.
     ///
     /// - Note: Many values, as they are asked for. See <doc:Calls>.
     ///
@@ -68,14 +63,7 @@ extension DataAPI.Layout {
     ) -> AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> {
         let findQuery = findQuery.looking(for: database.server.lineBreaks)
         let found: AnyPublisher<DataAPI.Record<R, P>, FMRest.APIError> =
-            if case .success(let plan) = findQuery.plan {
-                OnDemandPublisher {
-                    find(findQuery, in: plan).flatMap { $0.recordByRecord(summary) }.eraseToAnyPublisher()
-                }
-                .eraseToAnyPublisher()
-            } else {
-                stream(summary) { try .find(in: self, query: findQuery) }.eraseToAnyPublisher()
-            }
+            stream(summary) { try .find(in: self, query: findQuery) }.eraseToAnyPublisher()
         let mayHaveWritten = findQuery.options.runsScripts
         guard findQuery.noMatch == .empty else {
             return found.delivered(on: isolation, by: database, mayHaveWritten: mayHaveWritten)

@@ -101,10 +101,6 @@ import Testing
                 let response = try await notes.layout.findRecords(query: query).returnAs(FieldData.self).firstValue()
                 expectNoDifference(response.data.map(\.recordId), [id])
             }
-            // The result is the same with several calls.
-            let several = FindQuery(field.contains(text) && field.contains("o"), maximumCalls: 2)
-            let response = try await notes.layout.findRecords(query: several).returnAs(FieldData.self).firstValue()
-            expectNoDifference(response.data.map(\.recordId), [id])
             // An upsert and a join find the record by this key.
             let saved = try await notes.upsert(Note(name: text), by: .name).firstValue()
             expectNoDifference(saved.recordId, id)

@@ -22,7 +22,7 @@ import Testing
         }
         return form.alternatives.map { alternative in
             let tests = alternative.tests.isEmpty ? "all" : text(alternative.tests)
-            let exclusions = FindSequences.inOrder(alternative.exclusions).map { "-(\(text($0)))" }
+            let exclusions = alternative.exclusions.sorted { $0.lexicographicallyPrecedes($1) }.map { "-(\(text($0)))" }
             return ([tests] + exclusions).joined(separator: " ")
         }
     }
@@ -67,35 +67,33 @@ import Testing
         expectNoDifference(try alternatives(!(x >= 18 && x <= 65)), ["all -(x18...65)"])
         // The value is greater than 18, and is not 65 or more.
         expectNoDifference(try alternatives(!(x > 18 && x < 65)), ["all -(x>18)", "x>=65"])
-        // Two repetitions may fulfil one test each, so these are two exclusions, either of which may hold.
-        expectNoDifference(try alternatives(!(marks >= 18 && marks <= 65)), ["all -(marks>=18)", "all -(marks<=65)"])
+        // Two repetitions may fulfil one test each, which one omit request cannot say.
+        expectNoDifference(refusal(!(marks >= 18 && marks <= 65), limit: 100), .sameField)
     }
 
     // MARK: Simplifying
 
     @Test func testsThatOthersImplyAreDropped() throws {
-        expectNoDifference(try alternatives(x > 5 && x > 3), ["x>5"])
-        expectNoDifference(try alternatives(x > 3 && x > 5), ["x>5"])
-        expectNoDifference(try alternatives(marks > 3 && marks > 5), ["marks>5"])
+        expectNoDifference(try alternatives(x > 5 && x.isNotEmpty), ["x>5"])
+        expectNoDifference(try alternatives(marks.isNotEmpty && marks > 5), ["marks>5"])
         expectNoDifference(try alternatives(a && !(a && b)), ["a -(b)"])
         expectNoDifference(try alternatives(!a && !(a && b)), ["all -(a)"])
     }
 
     @Test func contradictionsAreNoAlternatives() throws {
         expectNoDifference(try alternatives(a && !a), [])
-        expectNoDifference(try alternatives(x < 3 && x > 5), [])
-        expectNoDifference(try alternatives(x > 5 && !(x > 3)), [])
+        expectNoDifference(try alternatives(x == 3 && x == 5), [])
+        expectNoDifference(try alternatives(x > 5 && !x.isNotEmpty), [])
         expectNoDifference(try alternatives((a && !a) || b), ["b"])
-        expectNoDifference(try alternatives((x < 3 || b) && x > 5), ["b x>5"])
-        // Of several values, each may pass another test, but one that is greater than 5 is also greater than 3.
-        expectNoDifference(try alternatives(marks < 3 && marks > 5), ["marks<3 marks>5"])
-        expectNoDifference(try alternatives(marks > 5 && !(marks > 3)), [])
+        expectNoDifference(try alternatives((x == 3 || b) && x.isEmpty), ["b x="])
+        // Of several values, each may pass another test.
+        expectNoDifference(try alternatives(marks == 3 && marks == 5), ["marks==3 marks==5"])
     }
 
     @Test func anExclusionOfWhatCannotBeIsDropped() throws {
-        expectNoDifference(try alternatives(x < 3 && !(x > 5)), ["x<3"])
-        expectNoDifference(try alternatives(x < 3 && !(x > 5 && a)), ["x<3"])
-        expectNoDifference(try alternatives(marks < 3 && !(marks > 5)), ["marks<3 -(marks>5)"])
+        expectNoDifference(try alternatives(x == 3 && !(x == 5)), ["x==3"])
+        expectNoDifference(try alternatives(x == 3 && !(x == 5 && a)), ["x==3"])
+        expectNoDifference(try alternatives(marks == 3 && !(marks == 5)), ["marks==3 -(marks==5)"])
     }
 
     @Test func anAlternativeThatAddsNothingIsAbsorbed() throws {

@@ -13,11 +13,7 @@ import Testing
         try await World.run { world in
             let (database, contacts) = (world.database, world.contacts)
             let name = DataAPI.FindField(named: "Name")
-            let inTwoCalls = FindQuery(
-                name.hasWords("Ada") && name.begins(with: "A"),
-                sort: [DataAPI.SortQuery(fieldName: "Name")],
-                maximumCalls: 2
-            )
+            let query = FindQuery(name.begins(with: "A"), sort: [DataAPI.SortQuery(fieldName: "Name")])
             let file = FMRest.ContainerFile(fileName: "a.txt", data: Data("a".utf8))
             let edit = EditRecord(editRecord: FieldData())
             try expectSilence(database.server.getProductInfo(), in: world)
@@ -33,8 +29,8 @@ import Testing
             try expectSilence(contacts.getRecords().returnAs(FieldData.self), in: world)
             try expectSilence(contacts.record(id: 1).returnAs(FieldData.self), in: world)
             try expectSilence(contacts.records(FieldData.self), in: world)
-            try expectSilence(contacts.findRecords(query: inTwoCalls).returnAs(FieldData.self), in: world)
-            try expectSilence(contacts.records(FieldData.self, findQuery: inTwoCalls), in: world)
+            try expectSilence(contacts.findRecords(query: query).returnAs(FieldData.self), in: world)
+            try expectSilence(contacts.records(FieldData.self, findQuery: query), in: world)
             try expectSilence(contacts.createRecord(), in: world)
             try expectSilence(contacts.editRecord(record: edit, recordId: 1), in: world)
             try expectSilence(contacts.duplicateRecord(recordId: 1), in: world)

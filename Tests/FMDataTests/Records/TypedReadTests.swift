@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// Parts of found sets, single records, scripts and finds of several calls, all in the typed layer.
+/// Parts of found sets, single records, and scripts, all in the typed layer.
 @Suite(.timeLimit(.minutes(15))) struct TypedReadTests {
     private struct Person: LayoutRecord, Equatable {
         static let layout = "Contacts"
@@ -148,56 +148,13 @@ import Testing
         }
     }
 
-    // MARK: Several calls
-
-    private static let many = (1...1_500).map { "\($0)" } + ["NZ", "CH"]
-
-    @Test(.thorough) func aFindOfMoreRequestsThanACallTakesSaysWhatAllowsSeveral() async throws {
+    @Test func aFindOfMoreRequestsThanACallTakesIsRefused() async throws {
         try await World.run { world in
-            let countries = world.database.layout(Number.self).find { $0(.code).isOneOf(Self.many) }
+            let countries = world.database.layout(Number.self)
+                .find { $0(.code).isOneOf((1...1_500).map { "\($0)" }) }
             let refused = await countries.count().awaitSingleResult().failure
             expectNoDifference(refused?.code, .invalidRequest)
-            #expect(refused?.reason.contains("calls(upTo: 2)") == true, "\(refused?.reason ?? "")")
-            expectNoDifference(world.sandbox.counters.requests[.find], nil)
-            let tooMany = await world.database.layout(Number.self)
-                .find { $0(.code).isOneOf((1...2_500).map { "\($0)" }) }
-                .calls(upTo: 2)
-                .count()
-                .awaitSingleResult()
-            #expect(tooMany.failure?.reason.contains("It takes 3 calls, and 2 are allowed.") == true)
-        }
-    }
-
-    @Test(.thorough) func severalCallsAreReadAsOne() async throws {
-        try await World.run { world in
-            let found = world.database.layout(Number.self).find { $0(.code).isOneOf(Self.many) }.calls(upTo: 2)
-                .sorted(by: .code)
-            let (count, exists) = (try await found.count().firstValue(), try await found.exists().firstValue())
-            expectNoDifference(count, 2)
-            expectNoDifference(exists, true)
-            let first = try await found.firstRecord().firstValue()
-            expectNoDifference(first?.fieldData.code, "CH")
-            let page = try await found.page(offset: 2, limit: 5).firstValue()
-            expectNoDifference(page.data.map(\.fieldData.code), ["NZ"])
-            expectNoDifference(page.dataInfo.foundCount, 2)
-
-            let before = world.sandbox.counters.requests[.find] ?? 0
-            let pages = try await found.all().pages.collect().firstValue()
-            expectNoDifference(pages.map { $0.records.map(\.fieldData.code) }, [["CH", "NZ"]])
-            expectNoDifference(pages.map(\.progress.fraction), [1])
-            expectNoDifference((world.sandbox.counters.requests[.find] ?? 0) - before, 2)
-        }
-    }
-
-    @Test func whatHasToBeOneCallSaysSo() async throws {
-        try await World.run { world in
-            let found = world.database.layout(Number.self).find { $0(.code).isOneOf(Self.many) }.calls(upTo: 2)
-            let byKey = await found.all(.stable(by: .code)).collect().awaitSingleResult().failure
-            expectNoDifference(byKey?.code, .invalidRequest)
-            let live = await found.live().first().awaitSingleResult().failure
-            expectNoDifference(live?.code, .invalidRequest)
-            let scripts = await found.scripts(ScriptQuery(script: "Echo")).firstRecord().awaitSingleResult().failure
-            expectNoDifference(scripts?.code, .invalidRequest)
+            expectNoDifference((refused?.underlying as? DataAPI.FindError)?.code, .tooManyRequests)
             expectNoDifference(world.sandbox.counters.requests[.find], nil)
         }
     }

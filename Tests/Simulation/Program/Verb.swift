@@ -4,7 +4,7 @@
 /// requested when a request for the current ones is answered by 404, which is one of the faults.
 enum Verb: Equatable, CaseIterable {
     case create, edit, editChecked, duplicate, delete, upload, uploadStream, logScript
-    case echoScript, read, readMissing, list, stream, find, findNothing, findStream, findInSeveralCalls
+    case echoScript, read, readMissing, list, stream, find, findNothing, findStream, findAlternatives
     case download, downloadStream
     case metadata, layouts, scripts, productInfo, databases, validate
     case setGlobals, pinned, logOut, logIn, asOther, oAuthProviders, asOAuthUser
@@ -105,7 +105,7 @@ enum Work: String, CaseIterable {
             [
                 .swap, .swap, .swap, .swap, .swap, .swapByLogin, .swapByLogin, .logIn, .logOut, .whoAmI, .whoAmI,
                 .whoAmI,
-                .layouts, .layouts, .scripts, .metadata, .pinned, .setGlobals, .read, .read, .find, .findInSeveralCalls,
+                .layouts, .layouts, .scripts, .metadata, .pinned, .setGlobals, .read, .read, .find, .findAlternatives,
                 .findStream, .stream, .download, .downloadStream, .pages, .pages, .recordsByID, .joined, .shared,
                 .shared,
                 .create, .edit, .delete, .upload, .save, .createRetrying, .batchCreate, .batchEdit, .batchEdit,

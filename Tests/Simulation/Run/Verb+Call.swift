@@ -78,11 +78,11 @@ extension Verb {
         case .findNothing:
             let rows: Rows = layout.findRecords(query: .init(query: [["Marker": "==nobody"]]))
             return rows.seen { .text("\($0.data.count)") }
-        case .findInSeveralCalls:
+        case .findAlternatives:
             let find = DataAPI.Find(Row.CodingKeys.self) { $0(.marker).isOneOf(["r\(id)", "nobody", "none"]) }
             let sort = DataAPI.SortQuery(fieldName: "Marker")
             let rows: Rows = layout.findRecords(
-                query: .init(find, sort: id.isMultiple(of: 2) ? [sort] : nil, maximumRequests: 1, maximumCalls: 3)
+                query: .init(find, sort: id.isMultiple(of: 2) ? [sort] : nil)
             )
             return rows.seen { $0.data.first.map(Seen.init) ?? .nothing }
         case .findStream:

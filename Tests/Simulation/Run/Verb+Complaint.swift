@@ -10,7 +10,7 @@ extension Verb {
         let own = isVisible ? Seen.record(id: id + 1, marker: "r\(id)") : .nothing
         switch self {
         case .findStream where !isVisible: return values.isEmpty ? nil : "expected nothing, got \(values)"
-        case .read, .shared, .find, .findInSeveralCalls, .findStream:
+        case .read, .shared, .find, .findAlternatives, .findStream:
             return values == [own] ? nil : "expected \(own), got \(values)"
         case .echoScript: return values == [.text("e\(id)")] ? nil : "expected its own parameter, got \(values)"
         case .asOther: return values == [.text("a\(id)")] ? nil : "expected its own parameter, got \(values)"

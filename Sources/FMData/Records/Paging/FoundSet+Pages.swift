@@ -10,7 +10,6 @@ extension DataAPI.FoundSet {
         pageSize: Int?
     ) -> AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
         if let refusal = refusal(of: mode, pageSize) { return Fail(error: refusal).eraseToAnyPublisher() }
-        if takesSeveralCalls { return onlyPage }
         return layout.layout.database.asOneAccount { tenure in
             let found = bound(to: tenure)
             return PagesPublisher<Record>(
@@ -26,34 +25,9 @@ extension DataAPI.FoundSet {
         }
     }
 
-    /// All records as one page, because a find of several calls is put together as a whole.
-    private var onlyPage: AnyPublisher<ItemPage<DataAPI.TypedLayout<R>.Record>, FMRest.APIError> {
-        part(limit: Int(Int32.max))
-            .map { response in
-                let records = response?.data ?? []
-                return ItemPage(
-                    items: records,
-                    progress: DataAPI.PagingProgress(
-                        delivered: records.count,
-                        total: records.count,
-                        tableCount: response.flatMap { $0.dataInfo.isReported ? $0.dataInfo.totalRecordCount : nil }
-                    )
-                )
-            }
-            .logged(by: layout.layout)
-            .eraseToAnyPublisher()
-    }
-
     private func refusal(of mode: DataAPI.Paging<R>, _ pageSize: Int?) -> FMRest.APIError? {
         if let pageSize, pageSize < 1 {
             return FMRest.APIError(.invalidRequest, reason: "A page of \(pageSize) records is none.")
-        }
-        if mode != .offset, takesSeveralCalls {
-            return FMRest.APIError(
-                .invalidRequest,
-                reason: "The find takes several calls, whose records come on one page.",
-                hint: "Leave out the way of paging."
-            )
         }
         guard mode.ordersByKey, !sort.isEmpty else { return nil }
         return FMRest.APIError(
@@ -171,10 +145,6 @@ extension DataAPI.FoundSet {
         case .range(let query):
             makeRequest = { try .records(of: layout, query: query) }
         case .find(let query):
-            if case .success(let plan)? = query.plan {
-                // A find that contradicts itself matches nothing, so no request is needed.
-                return plan.callCount == 0 ? .of(nothing) : .failing(.severalCalls)
-            }
             makeRequest = { try .find(in: layout, query: query) }
         }
         return layout.database.fetch(item, makeRequest)
@@ -218,16 +188,6 @@ extension DataAPI.Database {
                 .eraseToAnyPublisher()
         }
         .eraseToAnyPublisher()
-    }
-}
-
-extension FMRest.APIError {
-    fileprivate static var severalCalls: FMRest.APIError {
-        FMRest.APIError(
-            .invalidRequest,
-            reason: "The find takes several calls, and what is read here has to be found by one.",
-            hint: "all() reads what is found by several."
-        )
     }
 }
 

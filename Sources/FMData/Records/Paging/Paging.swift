@@ -22,9 +22,6 @@ extension DataAPI {
     /// ``stable(by:)`` in the order of the key; with ``windows(serial:)`` in the order of the serial number from window
     /// to window, and in the order of creation within a window. ``stable(by:)`` and ``windows(serial:)`` reject a found
     /// set that is sorted.
-    ///
-    /// A find of several calls, where ``FoundSet/calls(upTo:)`` allows it, comes as one page and only with ``offset``;
-    /// with another mode the publisher fails with ``FMRest/APIError/Code/invalidRequest`` before anything is sent.
     public struct Paging<R: RecordFields>: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case offset

@@ -101,7 +101,7 @@ extension LiveRegistry.Key {
             switch found.request(limit: 1) {
             case .range(let query): options = try query.options.wireOptions(dateFormats: layout.layout.dateFormats)
             case .find(let query):
-                // A find of several calls has no requests here, and no live query.
+                // A find that FileMaker cannot express has no requests here, and no live query.
                 guard !query.query.isEmpty else { return nil }
                 options = try query.options.wireOptions(dateFormats: layout.layout.dateFormats)
                 parts += query.query.map { request in
