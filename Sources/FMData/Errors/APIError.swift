@@ -207,12 +207,15 @@ extension FMRest.APIError {
 
     /// Whether the same request may succeed later without any change: after a record lock by another user, a full host,
     /// a gateway without its engine (HTTP 502, 503, 504), a gateway at its limit (429), a connection that could not be
-    /// made or broke, a time limit. `false` when the server may already have carried out the request, when a script
+    /// made or broke, a time limit, a session token that was refused twice. `false` when the server may already have carried out the request, when a script
     /// failed, since it is unknown how far it came, and for everything that would fail the same way again: an answer
     /// that is not HTTP, a proxy that requires a password.
     public var isRetryable: Bool {
         if outcomeIsUnknown || code == .script { return false }
-        if let fileMakerCode { return fileMakerCode.isRetryable }
+        if let fileMakerCode {
+            // A token that was refused in the second session, too, is the same as `tokensRefused`.
+            return fileMakerCode.isRetryable || code == .fileMaker && fileMakerCode.meansSessionLost
+        }
         switch code {
         case .timeout, .tokensRefused: return true
         case .network: return underlying.map { ($0 as? HTTPClientError)?.code.isPassing == true } ?? true

@@ -38,7 +38,7 @@ extension FMRest.APIError {
     /// the outcome is unknown.
     var passing: Passing? {
         if outcomeIsUnknown { return nil }
-        if let fileMakerCode { return isRetryable ? fileMakerCode.passing : nil }
+        if let fileMakerCode { return isRetryable ? fileMakerCode.passing ?? .state : nil }
         if code == .timeout { return .fullHost }
         return isRetryable ? .state : nil
     }

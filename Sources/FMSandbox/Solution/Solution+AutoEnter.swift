@@ -24,7 +24,8 @@ extension Solution {
         /// A constant: `{"constant": "open"}`.
         case constant(String)
         /// The result of a formula for the new record: `{"calculation": "First & Last"}`. It is evaluated again when a
-        /// field in the formula changes, but replaces a value only with `"replacesExisting": true`.
+        /// field in the formula changes, but replaces a value only with `"replacesExisting": true`. Then a formula that
+        /// names its own field changes each value as it is entered: `Upper ( Code )` for the field `Code`.
         case calculation(String, replacesExisting: Bool = false)
 
         /// The values that a solution file writes as a word.

@@ -99,6 +99,19 @@ import Testing
         expectNoDifference(error.isRetryable, isRetryable)
     }
 
+    /// The token was refused in two sessions, and nothing was carried out.
+    @Test func aTokenThatIsRefusedTwiceMayBeTakenLater() {
+        let refused = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: .invalidToken, httpStatus: 401)
+        for error in [refused, FMRest.APIError(.tokensRefused, reason: "")] {
+            expectNoDifference(error.isRetryable, true)
+            expectNoDifference(error.passing, .state)
+        }
+        // The session and its state are gone for good.
+        let lost = FMRest.APIError(.sessionLost, reason: "", fileMakerCode: .invalidToken)
+        expectNoDifference(lost.isRetryable, false)
+        expectNoDifference(lost.passing, nil)
+    }
+
     // MARK: Hints
 
     /// The codes that users of the Data API meet. Codes whose name explains everything are included.

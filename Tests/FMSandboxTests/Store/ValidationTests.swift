@@ -88,6 +88,20 @@ import Testing
         }
     }
 
+    @Test func aFormulaThatNamesItsOwnFieldChangesWhatIsEntered() async throws {
+        let fields: [Solution.Field] = [
+            .init("Code", autoEnter: .calculation("Upper ( Code )", replacesExisting: true)),
+            .init("Kept", autoEnter: .calculation("Upper ( Kept )")),
+            .init("Copy", autoEnter: .calculation("Code", replacesExisting: true)),
+        ]
+        try await withBench(.inProcess, [Solution.oneTable(fields, [])]) { (bench: Bench) async throws in
+            _ = try await bench.post("layouts/L/records", ["fieldData": ["Code": "b-0", "Kept": "k", "Copy": "own"]])
+            #expect(try await bench.get("layouts/L/records/1").fields == ["Code": "B-0", "Kept": "k", "Copy": "own"])
+            _ = try await bench.patch("layouts/L/records/1", ["fieldData": ["Code": "c-1"]])
+            #expect(try await bench.get("layouts/L/records/1").fields == ["Code": "C-1", "Kept": "k", "Copy": "C-1"])
+        }
+    }
+
     @Test func summariesRunOverTheFoundSet() async throws {
         let solution = Solution.oneTable(
             [

@@ -215,7 +215,8 @@ extension Simulation {
     private func mayStayUnknown(_ row: JobRow, _ job: JobPlan) -> Bool {
         switch row.kind {
         case .create: !job.hasKeyField
-        case .edit(_, modId: .some): hasStranger(row, job, .edit, .remove)
+        // That it was carried out cannot be shown: another client may have written the same.
+        case .edit(_, modId: .some): executions(of: row, job) > 0 || hasStranger(row, job, .edit, .remove)
         case .edit(_, modId: nil): !job.repeatsEdits || mayBeWrittenAgain(row, job) || isFollowed(row, job)
         case .delete: false
         case .upsert: hasStranger(row, job, .edit)

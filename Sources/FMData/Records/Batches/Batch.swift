@@ -38,8 +38,8 @@ extension DataAPI {
     ///
     /// **Errors** belong to single rows, and the other rows go on, unless the list says otherwise:
     ///
-    /// - The record is locked (301), the file is closed (802), or the server reports another temporary state: the row
-    ///   is retried with growing pauses for ``BatchOptions/retryTimeout``, then fails.
+    /// - The record is locked (301), the file is closed (802), the session's token is refused in a new session, too
+    ///   (952), or the server reports another temporary state: the row is retried with growing pauses for ``BatchOptions/retryTimeout``, then fails.
     /// - The host is full (812, 956, 953), or a call timed out before it was sent: the same, and fewer calls run at
     ///   once.
     /// - The record has another modId (306): the row fails; an upsert looks the record up again.
@@ -61,19 +61,24 @@ extension DataAPI {
     ///
     /// - A create is looked up by its ``BatchOptions/idempotencyKey``. It is done when exactly one record has that key,
     ///   compared letter by letter, and, if the row itself had the key, holds what the row wrote. It is sent again when
-    ///   no record has the key, even after ``BatchOptions/settlingTime``. Without a key it stays unknown.
-    /// - An edit with a modId is sent again when the record still has that modId, is done when the record has the next
-    ///   one and the edit's fields, and is unknown when another client has changed the record since. An edit without a
-    ///   modId is done when the record has its fields; otherwise it is unknown, or sent again
+    ///   no record has the key, even after ``BatchOptions/settlingTime``. It is unknown when a record has the key in
+    ///   another spelling and the row's other fields: the file may have changed the key as it was entered. Without a
+    ///   key it stays unknown.
+    /// - An edit with a modId is sent again when the record still has that modId; otherwise it is unknown, even if the
+    ///   record holds the edit's fields, since another client may have written the same. An edit without a modId is
+    ///   done when the record has its fields; otherwise it is unknown, or sent again
     ///   (``BatchOptions/repeatsEditsWithoutModId``).
     /// - A delete is repeated: 101 means done. If the repeated delete is refused, the row stays unknown.
     /// - An upsert looks its key up again. It is done when the record holds its fields, is sent again when the record
-    ///   is as it was found before or does not exist, and is unknown when another client has changed the record since.
+    ///   is as it was found before or does not exist, and is unknown when another client has changed the record since,
+    ///   or a record has the key in another spelling.
+    /// - A row whose answers are lost again and again is sent until ``BatchOptions/retryTimeout``, three times at
+    ///   least, and then fails if it has not arrived.
     ///
-    /// **Keys** of upserts are compared letter by letter. A record whose key differs in case or accents does not belong
-    /// to the row: a new record is made, or refused with 504 where the field is validated as unique. A record that has
-    /// the key in another form, such as a date written in another way, makes the row fail. The keys of creates are kept
-    /// in memory until the run ends.
+    /// **Keys** of upserts are compared letter by letter. A row for whose key FileMaker finds only records that have it
+    /// in another spelling (case, accents) or another form, such as a date written in another way, fails, and nothing
+    /// is written: if the file changes keys as they are entered, a new record would be made in each run. The keys of
+    /// creates are kept in memory until the run ends.
     ///
     /// **A batch is not a transaction.** Rows are committed one by one, and an upsert is two calls: another client may
     /// create a record with the same key between them. Only a unique field prevents the second record.

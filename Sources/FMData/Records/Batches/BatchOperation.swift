@@ -88,7 +88,7 @@ extension BatchOperation {
             lookUp: { _ in
                 own == nil
                     ? layout.lookingUp(made: key, in: keyField)
-                    : layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
+                    : layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole, isUpsert: false)
             }
         )
     }
@@ -112,7 +112,8 @@ extension BatchOperation {
                     .eraseToAnyPublisher()
             },
             lookUp: { _ in
-                layout.lookingUp(key, in: keyField) { record in
+                // No record had the key in any spelling before this one was sent.
+                layout.lookingUp(key, in: keyField, mayBeOwn: { _ in true }) { record in
                     fields.members.allSatisfy { member in
                         record[member.name].map { member.value.isSame(as: WireValue($0)) } ?? false
                     }
@@ -200,8 +201,8 @@ extension BatchOperation {
             },
             lookUp: { isSettling in
                 isSettling
-                    ? layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole)
-                    : layout.lookingUp(.text(key), in: keyField) { _ in false }
+                    ? layout.lookingUp(.text(key), in: keyField, holding: row, isWhole: isWhole, isUpsert: true)
+                    : layout.lookingUp(.text(key), in: keyField, mayBeOwn: { _ in true }) { _ in false }
             }
         )
     }
@@ -296,17 +297,21 @@ extension DataAPI.TypedLayout {
     }
 
     /// Looks for a record that has exactly this key and holds what the row was to write.
+    ///
+    /// - Parameter isUpsert: whether the row was sent only after no record had its key in any spelling.
     fileprivate func lookingUp(
         _ key: FieldValue,
         in field: String,
         holding row: some Encodable,
-        isWhole: Bool
+        isWhole: Bool,
+        isUpsert: Bool
     ) -> BatchOperation.Call {
         carrying(isWhole) { whole in
             OnDemandPublisher {
                 do {
                     let wanted = whole.carried(try wireFields(of: row))
-                    return lookingUp(key, in: field) { wanted.isHeld(by: $0) }
+                    let mayBeOwn = { isUpsert || wanted.isHeld(by: $0, inAnySpelling: true) }
+                    return lookingUp(key, in: field, mayBeOwn: mayBeOwn) { wanted.isHeld(by: $0) }
                 } catch {
                     return .failing(FMRest.APIError(wrapping: error, otherwise: .encoding))
                 }
@@ -317,15 +322,18 @@ extension DataAPI.TypedLayout {
 
     /// Looks for a record that has exactly this key: FileMaker's `==` ignores case and accents.
     ///
-    /// - Parameter isHeld: whether a record holds what was to be written.
+    /// - Parameters:
+    ///   - mayBeOwn: whether a record that has the key in another spelling may be the one that was sent.
+    ///   - isHeld: whether a record holds what was to be written.
     func lookingUp(
         _ key: FieldValue,
         in field: String,
+        mayBeOwn: @escaping (FieldData) -> Bool,
         isHeld: @escaping (FieldData) -> Bool
     ) -> BatchOperation.Call {
         matching(key, in: field, FieldData.self)
-            .map { found -> CompletedCall in
-                let found = KeyMatches(found, of: key, hasMore: found.count >= OtherMatches.mostLookedAt) {
+            .map { records -> CompletedCall in
+                let found = KeyMatches(records, of: key, hasMore: records.count >= OtherMatches.mostLookedAt) {
                     $0.fieldData[field].map { WireValue($0) }
                 }
                 var finding = BatchStateMachine.LookupResult(
@@ -336,6 +344,8 @@ extension DataAPI.TypedLayout {
                 switch found.others {
                 case .tooMany: finding.verdict = .undecided(.severalRecords)
                 case .inOtherForm: finding.verdict = .undecided(.keyInOtherForm)
+                case .spelledOtherwise where records.contains { mayBeOwn($0.fieldData) }:
+                    finding.verdict = .undecided(.keySpelledOtherwise)
                 case .none, .spelledOtherwise: break
                 }
                 return .found(finding)

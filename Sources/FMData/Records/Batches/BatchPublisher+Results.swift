@@ -83,7 +83,7 @@ extension FMRest.APIError {
         case .lastError, .retryTimedOut:
             self = last ?? .noAnswer
         case .keySpelledOtherwise:
-            self = (last ?? .noAnswer).ofKeySpelledOtherwise
+            self = .keySpelledOtherwise
         case .keyInOtherForm:
             self = .keyInOtherForm
         case .ambiguousKey:
@@ -163,14 +163,13 @@ extension FMRest.APIError {
         hint: "Give keys as the host has them: a date or a number can be written in several ways."
     )
 
-    /// The error for a record that was refused because another one has its key in another spelling.
-    var ofKeySpelledOtherwise: FMRest.APIError {
-        var error = self
-        error.reason += " The record that is there has the key in another spelling, and is not the one that was meant."
-        error.hint =
-            "FileMaker takes two keys for the same that differ in case or accents. Spell it as the record has it."
-        return error
-    }
+    static let keySpelledOtherwise = FMRest.APIError(
+        .invalidRequest,
+        reason: "A record was found by the key, and has it in another spelling. Nothing was written.",
+        hint:
+            "FileMaker takes two keys for the same that differ in case or accents, and a file can change a key as it is "
+            + "entered. Spell it as the record has it."
+    )
 
     static func keyComesTwice(in other: Int) -> FMRest.APIError {
         FMRest.APIError(

@@ -4,7 +4,7 @@
 //     carried out         the row is done
 //     not carried out     the write is sent again, guarded by its modId
 //     not seen            the lookup is repeated when the host can no longer be working on the first attempt; if it
-//                         finds nothing again, the write is sent again
+//                         finds nothing again, the write is sent again, until the retry timeout
 //     undecided           the row is unknown for good, and not sent again
 //     delete              without a lookup: sent again; 101 says that the record is deleted
 //     upsert              of an existing record: done when it holds the row, written again when it is as it was found,
@@ -12,9 +12,6 @@
 
 extension BatchStateMachine.Row {
     typealias LookupResult = BatchStateMachine.LookupResult
-
-    /// How many answers to the writes of one row may be lost.
-    private static let maximumLostAnswers = 3
 
     /// Returns what follows a call that was answered.
     ///
@@ -44,6 +41,7 @@ extension BatchStateMachine.Row {
         switch finding.verdict {
         case .carriedOut: .finish(finding.created)
         case .notSeen, .notCarriedOut: nextStepAfterMiss
+        case .undecided(.keySpelledOtherwise): .finish(.unknown(.keySpelledOtherwise))
         // The 504 was about another client's record.
         case .undecided where isRefusedAsDouble && !mayBeExecuted: .finish(.failed(.lastError))
         case .undecided(let doubt): .finish(.unknown(doubt))
@@ -60,8 +58,7 @@ extension BatchStateMachine.Row {
             if misses < 2 { return .lookUpAgain }
             misses = 0
             mayBeExecuted = false
-            if lostAnswers >= Self.maximumLostAnswers { return .finish(.failed(.neverArrived)) }
-            return .goOn(.write(over: nil))
+            return .sendAgain
         }
     }
 
@@ -86,9 +83,11 @@ extension BatchStateMachine.Row {
         return switch finding.others {
         case .tooMany: .finish(.failed(.ambiguousKey))
         case .inOtherForm: .finish(.failed(.keyInOtherForm))
-        case .spelledOtherwise where isRefusedAsDouble: .finish(.failed(.keySpelledOtherwise))
-        case .none, .spelledOtherwise:
-            isRefusedAsDouble ? .finish(.failed(.lastError)) : .goOn(.write(over: nil))
+        // It may be what an earlier attempt made, after all that time.
+        case .spelledOtherwise where hasLostAnswers: .finish(.unknown(.keySpelledOtherwise))
+        // If the file changes keys as they are entered, a new record would be a second one, in each run.
+        case .spelledOtherwise: .finish(.failed(.keySpelledOtherwise))
+        case .none: isRefusedAsDouble ? .finish(.failed(.lastError)) : .goOn(.write(over: nil))
         }
     }
 

@@ -193,7 +193,7 @@ extension BatchStateMachine {
         case lastError
         /// Several records have the key.
         case ambiguousKey
-        /// The server refused the key as not unique: a record has it in another spelling.
+        /// A record that was found by the key has it in another spelling.
         case keySpelledOtherwise
         /// A record that was found by the key has it in another form.
         case keyInOtherForm
@@ -267,6 +267,8 @@ extension BatchStateMachine {
         var isOverAt: NIODeadline?
         /// How many answers to the row's writes were lost.
         var lostAnswers = 0
+        /// When the first of them was.
+        fileprivate var lostSince: NIODeadline?
         /// The row's journal entry that has no outcome yet.
         fileprivate var openNote: Note?
         /// For an upsert, the version that the write of unknown outcome was over; `nil` for a new record.
@@ -330,6 +332,8 @@ extension BatchStateMachine {
         case goOn(Work)
         /// Looks the row up again once the host can no longer be working on the write.
         case lookUpAgain
+        /// Sends a write again whose answer was lost, and which has not arrived.
+        case sendAgain
         /// Makes the call after a growing pause, until the retry timeout.
         case retry(Work)
         /// Ends the row with what is known.
@@ -412,6 +416,7 @@ extension BatchStateMachine {
             let nextStep = rows[index]?.nextStep(after: trouble, of: work) ?? .giveUp
             if case .outcomeUnknown = trouble, case .write = work {
                 rows[index]?.isOverAt = now + settings.settlingTime
+                rows[index]?.lostSince = row.lostSince ?? now
             }
             carryOut(nextStep, index, jitter: jitter, now: now)
             if trouble == .hopeless || missingFieldCount == 3, mode != .stopped { stop(by: .row(index)) }
@@ -547,7 +552,7 @@ extension BatchStateMachine {
             finish(index, outcome)
         case .giveUp:
             finish(index, rows[index]?.outcomeAsItIs ?? .unknown(nil))
-        case .goOn, .lookUpAgain, .retry:
+        case .goOn, .lookUpAgain, .sendAgain, .retry:
             if mode == .stopped {
                 finish(index, rows[index]?.outcomeOfStop ?? .unknown(nil))
             } else {
@@ -565,6 +570,8 @@ extension BatchStateMachine {
             let isOverAt = max(now, rows[index]?.isOverAt ?? now)
             if let deadline = settings.deadline, deadline <= isOverAt { return finish(index, .unknown(.outOfTime)) }
             rows[index]?.phase = .waiting(.lookUp, until: isOverAt)
+        case .sendAgain:
+            sendAgain(index, jitter: jitter, now: now)
         case .retry(let work):
             withdrawIfRefused(index)
             guard var row = rows[index] else { return }
@@ -578,6 +585,18 @@ extension BatchStateMachine {
         case .finish, .giveUp:
             break
         }
+    }
+
+    /// Sends a write again whose answers were lost, and which has not arrived: until the retry timeout, and three times
+    /// in any case, since the settling time alone can be as long as that.
+    private mutating func sendAgain(_ index: Int, jitter: Double, now: NIODeadline) {
+        withdrawIfRefused(index)
+        guard var row = rows[index] else { return }
+        guard row.lostAnswers >= 3 else { return goOn(index, with: .write(over: nil)) }
+        let end = min((row.lostSince ?? now) + settings.retryTimeout, settings.deadline ?? .distantFuture)
+        guard now < end else { return finish(index, .failed(.neverArrived)) }
+        row.phase = .waiting(.write(over: nil), until: min(now + row.backOff.next(jitter: jitter), end))
+        rows[index] = row
     }
 
     private mutating func goOn(_ index: Int, with work: Work) {

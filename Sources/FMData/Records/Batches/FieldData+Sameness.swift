@@ -2,8 +2,15 @@
 
 extension FieldData {
     /// Whether each of these fields has the same value in `record`. A field that was not read counts as different.
-    func isHeld(by record: FieldData) -> Bool {
-        allSatisfy { name, value in record[name].map { WireValue(value).isSame(as: WireValue($0)) } ?? false }
+    ///
+    /// - Parameter inAnySpelling: whether case, accents and white space at the ends count for nothing: a file may change
+    ///   them in what is entered.
+    func isHeld(by record: FieldData, inAnySpelling: Bool = false) -> Bool {
+        allSatisfy { name, value in
+            guard let other = record[name].map({ WireValue($0) }) else { return false }
+            let value = WireValue(value)
+            return value.isSame(as: other) || inAnySpelling && value.isAnotherSpelling(of: other)
+        }
     }
 
     /// Makes fields from their wire form; `nil` when a value is neither text nor number.

@@ -155,8 +155,9 @@ extension FMRest.APIError {
             outcomeIsUnknown: cause?.outcomeIsUnknown ?? false,
             underlying: conflict
         )
-        let named = conflict.contested.isEmpty ? conflict.fields : conflict.contested
-        fields = named.map(\.field).reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
+        fields = conflict.contested.map(\.field).reduce(into: []) { names, name in
+            if !names.contains(name) { names.append(name) }
+        }
         portals = Set(conflict.rows.map(\.row.portal)).sorted()
     }
 }

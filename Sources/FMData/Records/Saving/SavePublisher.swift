@@ -29,6 +29,8 @@ struct SavePublisher<R: RecordFields>: ColdPublisher {
         var lastRead: DataAPI.TypedLayout<R>.Record?
         var answer: DataAPI.EditRecordResponse?
         var writeError: FMRest.APIError?
+        /// The error of the last write whose outcome is unknown.
+        var unknownError: FMRest.APIError?
         var readError: FMRest.APIError?
     }
 
@@ -49,6 +51,7 @@ struct SavePublisher<R: RecordFields>: ColdPublisher {
         settings.refreshes = refreshes
         settings.runsScripts = script?.runsScripts == true
         if case .update = source { settings.isMadeAnew = true }
+        settings.isUpsert = given != nil
         // Do not wait a second time for what the layout's own policy has given up.
         if layout.layout.database.calls.options.retryPolicy != nil { settings.retryTimeout = .zero }
         return SaveStateMachine(settings)
@@ -193,9 +196,11 @@ private struct SaveSteps<R: RecordFields> {
                 return subscription.memory.machine.sent(modId: answer.modId)
             case .failure(let error):
                 subscription.memory.writeError = error
+                let failure = SaveStateMachine.WriteFailure(error, runsScript: script?.runsScripts == true)
+                if failure == .unknownOutcome { subscription.memory.unknownError = error }
                 let time = layout.server.time
                 return subscription.memory.machine.refused(
-                    SaveStateMachine.WriteFailure(error, runsScript: script?.runsScripts == true),
+                    failure,
                     jitter: layout.server.random(),
                     now: time.now(),
                     deadline: layout.layout.database.calls.clock?.deadline(from: time.now())
@@ -219,11 +224,19 @@ private struct SaveSteps<R: RecordFields> {
     // MARK: The end
 
     private func error(_ failure: SaveStateMachine.Failure) -> FMRest.APIError {
+        var error: FMRest.APIError
         switch failure {
-        case .asRead: subscription.memory.readError ?? .unansweredSave
-        case .asSent: subscription.memory.writeError ?? .unansweredSave
-        case .conflict(let conflict): FMRest.APIError(conflict, after: subscription.memory.writeError)
+        case .asRead: error = subscription.memory.readError ?? .unansweredSave
+        case .asSent: error = subscription.memory.writeError ?? .unansweredSave
+        case .conflict(let conflict):
+            error = FMRest.APIError(conflict, after: subscription.memory.writeError)
+            if subscription.memory.unknownError != nil { error.outcomeIsUnknown = true }
+        case .unknown(let doubt):
+            error = subscription.memory.unknownError ?? .unansweredSave
+            error.outcomeIsUnknown = true
+            if let doubt { error.reason += " \(doubt.text)" }
         }
+        return error
     }
 
     private func publish(_ success: SaveStateMachine.Success) throws {

@@ -7,9 +7,10 @@ import NIOCore
 /// is left to send is sent with the new modId, in at most three rounds. A change that is made by a closure is made anew
 /// on the record that was read. 3. A temporary state, such as a locked record (301): the same write or read is repeated
 /// after pauses that double, for 30 seconds at most, or as the layout's own policy says. 4. 101: the record or one of
-/// its portal rows was deleted; reading the record shows which. 5. No answer: reading the record shows whether the
-/// write was carried out. It is sent again only when it was not, and when the server would notice a late arrival of the
-/// first attempt. With scripts it is never sent again, because it is unknown how far they ran. 6. After rows, a script
+/// its portal rows was deleted; reading the record shows which. 5. No answer: the record is read. The write is sent
+/// again only when it was certainly not carried out, and when the server would notice a late arrival of the first
+/// attempt. Where the record holds what was to be written, nobody knows whose write that was; an upsert is done. With
+/// scripts it is never sent again, because it is unknown how far they ran. 6. After rows, a script
 /// or a merge the record is read again, because the answer does not hold its new values.
 struct SaveStateMachine {
     enum Action: Equatable {
@@ -55,6 +56,8 @@ struct SaveStateMachine {
         case asRead
         /// Fails with a conflict, which keeps the error of the last write.
         case conflict(DataAPI.SaveConflict)
+        /// Fails with the error of the write whose answer was lost.
+        case unknown(WriteVerdict.Doubt?)
     }
 
     /// Why a write failed.
@@ -68,6 +71,8 @@ struct SaveStateMachine {
         var policy = DataAPI.ConflictPolicy.fail
         /// Whether the change is made by a closure, which can make it anew.
         var isMadeAnew = false
+        /// Whether the record is to have these values, whoever writes them.
+        var isUpsert = false
         /// Whether the record is read again after every write.
         var refreshes = false
         var runsScripts = false
@@ -159,7 +164,10 @@ struct SaveStateMachine {
         self.writeFailure = writeFailure
         switch writeFailure {
         case .passing:
-            guard let pause = pause(jitter: jitter, now: now, deadline: deadline) else { return fail(.asSent) }
+            guard let pause = pause(jitter: jitter, now: now, deadline: deadline) else {
+                // An attempt without an answer may still be under way.
+                return fail(unknownOutcomes > 0 ? .unknown(nil) : .asSent)
+            }
             state = .waitingToSend
             return .wait(pause)
         case .modIdMismatch, .recordMissing:
@@ -235,7 +243,7 @@ struct SaveStateMachine {
             return fail(.conflict(DataAPI.SaveConflict(.deletedByOther, recordId: settings.recordId)))
         case .comparing where unknownOutcomes > 0:
             // The unknown outcome of the write matters more.
-            return fail(.asSent)
+            return fail(.unknown(.unreadable))
         default:
             return fail(.asRead)
         }
@@ -260,18 +268,28 @@ struct SaveStateMachine {
 
     /// Returns what follows from an attempt that may have been carried out; `nil` when the record does not show it.
     private mutating func foundAfterUnknownOutcome(_ theirs: RecordImage) -> Action? {
-        switch WriteVerdict.ofChange(change, on: base, found: theirs) {
+        switch verdict(theirs) {
         case .carriedOut:
             return publish(Success(outcome: .written, values: .read, modId: theirs.modId, sent: change))
         case .notCarriedOut:
             // A later attempt was refused, so the three versions are merged instead.
             guard writeFailure == .unknownOutcome else { return nil }
             return change.isGuarded || !change.addsRows ? send() : fail(.asSent)
+        case .undecided(.equalWrite):
+            return fail(.unknown(.equalWrite))
         case .undecided, .notSeen:
             // Changing a number twice, or adding a row twice, is worse than failing with a conflict.
             guard settings.isMadeAnew || change.addsRows else { return nil }
             return fail(.conflict(conflict(in: ThreeWayMerge(base: base, change: change, theirs: theirs))))
         }
+    }
+
+    private func verdict(_ theirs: RecordImage) -> WriteVerdict {
+        guard settings.isUpsert else { return .ofChange(change, on: base, found: theirs) }
+        func version(_ image: RecordImage) -> WrittenVersion {
+            WrittenVersion(recordId: settings.recordId ?? 0, modId: image.modId)
+        }
+        return .ofUpsert(over: version(base), found: (version(theirs), change.fields.isContained(in: theirs.fields)))
     }
 
     private mutating func goOn(after merge: ThreeWayMerge) -> Action {

@@ -3,9 +3,10 @@ public import OpenCombine
 /// Saves changes of records instead of whole records. Cancelling aborts the request: a write that was already sent may
 /// have been carried out.
 ///
-/// A write whose answer is lost is looked up. It is sent again only when it was certainly not carried out, and when the
-/// server would refuse it if the first attempt still arrived. Where that cannot be determined, as with scripts, the
-/// error stays, with ``FMRest/APIError/outcomeIsUnknown``.
+/// When an answer is lost, the record is read. The write is sent again only when it was certainly not carried out, and
+/// when the server would refuse it if the first attempt still arrived. Otherwise the error stays, with
+/// ``FMRest/APIError/outcomeIsUnknown``, even if the record holds what was to be written: another client may have
+/// written the same, and of two that raise a counter, one would be lost.
 extension DataAPI.TypedLayout {
     /// Writes what a draft changes, and nothing else.
     ///

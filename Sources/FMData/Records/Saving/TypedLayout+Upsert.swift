@@ -42,10 +42,10 @@ extension DataAPI.TypedLayout {
     ///
     /// An upsert is a find and then a write, and FileMaker cannot combine the two: if two programs upsert the same key
     /// at the same time, both may create a record. If the field is validated as unique, one of them fails with 504
-    /// instead. The key is a text or a number. Only a record that has exactly this key is changed: FileMaker's finds
-    /// ignore case and accents, and a record with another spelling is another record. A new one is created beside it
-    /// or, where the field is validated as unique, refused with 504. A record that has the key in another form, such as
-    /// a date written in another way, makes the upsert fail with ``FMRest/APIError/Code/invalidRequest``.
+    /// instead. The key is a text or a number. Only a record that has exactly this key is changed. FileMaker's finds
+    /// ignore case and accents, and a file can change a key as it is entered; so where a record has the key in another
+    /// spelling only, or in another form, such as a date written in another way, nothing is written, and the upsert
+    /// fails with ``FMRest/APIError/Code/invalidRequest``.
     ///
     /// Publishes one ``DataAPI/Upserted``. Fails with ``FMRest/APIError/Code/conflict`` when several records have the
     /// key (``DataAPI/SaveConflict/Kind/severalRecords``), and with ``FMRest/APIError/Code/invalidRequest`` when the
@@ -201,7 +201,8 @@ extension DataAPI.TypedLayout {
         switch others {
         case .tooMany: return .failing(.severalHaveTheKey)
         case .inOtherForm: return .failing(.keyInOtherForm)
-        case .none, .spelledOtherwise: break
+        case .spelledOtherwise: return .failing(.keySpelledOtherwise)
+        case .none: break
         }
         let making = BatchPublisher(
             upstream: Just(fields),
@@ -215,9 +216,7 @@ extension DataAPI.TypedLayout {
             if result.kind == .created, let recordId = result.recordId {
                 return DataAPI.Upserted(created: recordId, result)
             }
-            let error = result.error ?? .noAnswer
-            let isOthers = others == .spelledOtherwise && error.fileMakerCode == .valueNotUnique
-            throw isOthers ? error.ofKeySpelledOtherwise : error
+            throw result.error ?? .noAnswer
         }
         .mapError(FMRest.APIError.init(wrapping:))
         .eraseToAnyPublisher()

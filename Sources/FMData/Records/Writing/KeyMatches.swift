@@ -27,7 +27,8 @@ struct KeyMatches<Match> {
 /// What a find for a key has found when no record has exactly the key.
 enum OtherMatches: Equatable, Sendable {
     case none
-    /// They have the key in another case or with other accents: they are other records.
+    /// They have the key in another case or with other accents: other records, or the same if the file changes keys as
+    /// they are entered.
     case spelledOtherwise
     /// They have a value that FileMaker considers equal; whether it is the same key cannot be decided here.
     case inOtherForm
@@ -39,7 +40,7 @@ enum OtherMatches: Equatable, Sendable {
 }
 
 extension WireValue {
-    fileprivate func isAnotherSpelling(of other: WireValue?) -> Bool {
+    func isAnotherSpelling(of other: WireValue?) -> Bool {
         guard case .text(let left) = self, case .text(let right) = other else { return false }
         return left.foldedAsKey == right.foldedAsKey
     }

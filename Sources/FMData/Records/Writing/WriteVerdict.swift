@@ -5,7 +5,8 @@
 ///
 ///     create    by its key        one record has exactly this key and the fields written with it: carried out;
 ///                                 none: not seen
-///     edit      by id and modId   the old modId: not carried out; the next one, and the edit's fields: carried out
+///     edit      by id and modId   the old modId: not carried out; the edit's fields in a later version prove nothing,
+///                                 since another client may have written the same: a counter that two have raised
 ///     edit      by id alone       the record holds the edit's fields, written by any client: carried out;
 ///                                 others: not seen
 ///     upsert    by key and modId  its fields: carried out; the version it was over: not carried out; no record: not
@@ -29,6 +30,9 @@ enum WriteVerdict: Equatable, Sendable {
         case severalRecords
         /// A record that was found by the key has it in another form.
         case keyInOtherForm
+        /// A record that was found by the key has it in another spelling, and may be the row's: a file can change what
+        /// is entered.
+        case keySpelledOtherwise
         /// The earlier run gave the record a key in another field, or none.
         case otherKeyField
         /// A later row has been written to the same record, or may have been.
@@ -37,6 +41,8 @@ enum WriteVerdict: Equatable, Sendable {
         case outOfTime
         /// Another client has changed the record since.
         case changedSince
+        /// A later version of the record holds what was to be written, by this write or by an equal one.
+        case equalWrite
         /// The record was deleted.
         case gone
         /// There is neither a key nor a modId to decide by.
@@ -69,7 +75,7 @@ extension WriteVerdict {
         guard let found else { return .undecided(.gone) }
         guard let base else { return found.isSame ? .carriedOut : .notSeen }
         if found.modId == base { return .notCarriedOut }
-        return found.modId == base &+ 1 && found.isSame ? .carriedOut : .undecided(.changedSince)
+        return .undecided(found.isSame ? .equalWrite : .changedSince)
     }
 
     /// The verdict for an upsert, from the record that has its key.
@@ -94,11 +100,15 @@ extension WriteVerdict.Doubt {
         case .severalRecords:
             "Several records have the row's key, and nobody can tell whether one of them is the row's."
         case .keyInOtherForm: "A record was found by the row's key, and has it in another form."
+        case .keySpelledOtherwise:
+            "A record was found by the row's key in another spelling: it may be the row's, if the file changes keys as "
+                + "they are entered."
         case .otherKeyField:
             "The earlier run gave it a key in another field, or none: BatchOptions.idempotencyKey was another one."
         case .superseded: "A later row has been written into the same record since, or may have been."
         case .outOfTime: "It was not seen, and the call has no time left to see whether it is still on its way."
         case .changedSince: "The record has been changed since by somebody else, before or after the write."
+        case .equalWrite: "The record holds what was to be written: by this write, or by an equal one of somebody else."
         case .gone: "The record is gone, and with it what would tell."
         case .nothingToTellBy: "Neither a key nor a modId tells whether it was carried out."
         case .unreadable: "The record could not be looked up."
@@ -106,8 +116,8 @@ extension WriteVerdict.Doubt {
     }
 }
 
-// Whether the write of a save was carried out: the verdict of an edit, plus what its portal rows show. A write is one
-// commit, so any part of it that is found proves the whole.
+// Whether the write of a save was carried out: the verdict of an edit, plus what its portal rows show. That a record
+// holds what was to be written proves nothing, since another client may have written the same.
 
 extension WriteVerdict {
     /// The verdict for the change of a record that was read before.
@@ -117,28 +127,17 @@ extension WriteVerdict {
         found theirs: RecordImage
     ) -> WriteVerdict {
         let added = AddedRows(change, base, theirs)
-        if added == .present { return .carriedOut }
-        // On some servers, writing rows alone does not change the record's modId.
-        if change.ownFieldNames.isEmpty { return ofRows(change, base, theirs, added) }
-        let isSame = change.fields.isContained(in: theirs.fields) && added != .absent
-        return ofEdit(base: base.modId, found: (theirs.modId, isSame))
-    }
-
-    private static func ofRows(
-        _ change: RecordDiff,
-        _ base: RecordImage,
-        _ theirs: RecordImage,
-        _ added: AddedRows
-    ) -> WriteVerdict {
-        var isDone = change.fields.isContained(in: theirs.fields)
+        var isDone = change.fields.isContained(in: theirs.fields) && (added == .none || added == .present)
         // A third value is another client's: the write came before it, or was not carried out.
         var isUntouched = change.fields.names.allSatisfy { name in
             (theirs.fields[name] ?? .emptyField).isSame(as: base.fields[name])
         }
+        var onlyDeletes = change.fields.isEmpty
         for row in change.rows {
             switch row {
-            case .add: break
+            case .add: onlyDeletes = false
             case .edit(let portal, let mine):
+                onlyDeletes = false
                 guard let id = mine.recordId else { break }
                 let (old, other) = (base[portal: portal]?[row: id], theirs[portal: portal]?[row: id])
                 isDone = isDone && other.map { mine.fields.isContained(in: $0.fields) } == true
@@ -149,8 +148,11 @@ extension WriteVerdict {
                 isUntouched = isUntouched && isThere
             }
         }
-        if isUntouched, added != .unclear { return .notCarriedOut }
-        return isDone && added == .none ? .carriedOut : .undecided(.changedSince)
+        // On some servers, writing rows alone does not change the record's modId.
+        if !change.ownFieldNames.isEmpty { return ofEdit(base: base.modId, found: (theirs.modId, isDone)) }
+        if isUntouched, added == .none || added == .absent { return .notCarriedOut }
+        if onlyDeletes, isDone { return .carriedOut }
+        return .undecided(isDone ? .equalWrite : .changedSince)
     }
 }
 

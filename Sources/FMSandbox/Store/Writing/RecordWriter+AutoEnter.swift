@@ -14,14 +14,14 @@ extension RecordWriter {
     /// Enters the results of auto-enter formulas, in the order of the fields.
     ///
     /// - Parameters:
-    ///   - given: The fields to which the request gave a value; they are not changed.
+    ///   - given: The fields to which the request gave a value; only a formula that names its own field changes them.
     ///   - changed: The fields of the change; nil for a new record, in which all formulas are evaluated.
     func enterCalculations(_ record: inout Record, _ table: TableModel, given: Set<Int>, changed: Set<String>? = nil) {
         guard !options.waitsForCommit else { return }
-        for field in table.fields where !given.contains(field.index) && field.isStored && !field.isGlobal {
-            guard let formula = field.autoEnterFormula, case .calculation(_, let replaces) = field.autoEnter else {
-                continue
-            }
+        for field in table.fields where field.isStored && !field.isGlobal {
+            guard let formula = field.autoEnterFormula, case .calculation(_, let replaces) = field.autoEnter,
+                !given.contains(field.index) || replaces && formula.fieldNames.contains(field.name)
+            else { continue }
             if let changed {
                 let isCurrent = changed.isDisjoint(with: formula.fieldNames)
                 guard !isCurrent, replaces || record.values[field.slot].isEmpty else { continue }

@@ -8,10 +8,10 @@ import Testing
 @Suite struct BatchTroubleTests {
     @Test(arguments: [
         (301, BatchTrouble.passing), (13, .passing), (307, .passing), (1701, .passing), (802, .passing),
-        (112, .passing),
+        (112, .passing), (952, .passing),
         (812, .busy), (956, .busy), (953, .busy), (1638, .busy),
         (101, .recordMissing), (306, .modIdMismatch), (504, .notUnique), (102, .fieldMissing),
-        (201, .refused), (500, .refused), (511, .refused), (1708, .refused), (952, .refused),
+        (201, .refused), (500, .refused), (511, .refused), (1708, .refused),
         (105, .hopeless), (212, .hopeless), (214, .hopeless),
     ])
     func codes(code: Int, trouble: BatchTrouble) {

@@ -69,7 +69,9 @@ import Testing
         }
 
         /// Whether nothing shows what happened to a row whose answer was lost.
-        fileprivate var leavesRowsUnknown: Bool { self == .createWithoutKey || self == .editWithoutModId }
+        fileprivate var leavesRowsUnknown: Bool {
+            [.createWithoutKey, .editWithoutModId, .edit, .save].contains(self)
+        }
 
         func batch(in database: DataAPI.Database, journal: DataAPI.WriteJournal) -> DataAPI.Batch {
             let people = database.layout(Member.self)

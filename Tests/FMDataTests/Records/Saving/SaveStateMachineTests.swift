@@ -36,6 +36,9 @@ import Testing
         expectNoDifference(writeFailure(.init(.network, reason: "")), .passing)
         expectNoDifference(writeFailure(.init(.timeout, reason: "")), .passing)
         expectNoDifference(writeFailure(.init(.fileMaker, reason: "", fileMakerCode: .recordInUse)), .passing)
+        // Refused in the second session, too, by either name.
+        expectNoDifference(writeFailure(.init(.fileMaker, reason: "", fileMakerCode: .invalidToken)), .passing)
+        expectNoDifference(writeFailure(.init(.tokensRefused, reason: "")), .passing)
         expectNoDifference(writeFailure(.init(.network, reason: "", outcomeIsUnknown: true)), .unknownOutcome)
         expectNoDifference(writeFailure(.init(.invalidRequest, reason: "")), .other)
     }
@@ -246,7 +249,7 @@ import Testing
         expectNoDifference(save.readFailedInPassing(jitter: 1, now: Self.start), .wait(.milliseconds(200)))
         expectNoDifference(save.waited(), .read)
         let late = Self.start + .seconds(30)
-        expectNoDifference(save.readFailedInPassing(jitter: 1, now: late), .fail(.asSent))
+        expectNoDifference(save.readFailedInPassing(jitter: 1, now: late), .fail(.unknown(.unreadable)))
 
         var anew = machine { $0.isMadeAnew = true }
         expectNoDifference(anew.began(), .read)
@@ -296,14 +299,22 @@ import Testing
         expectNoDifference(step, .send(change, modId: 4))
         // The first attempt was carried out after all, late: the server refused the second.
         expectNoDifference(save.refused(.modIdMismatch, jitter: 0, now: Self.start), .read)
-        expectNoDifference(save.found(theirs(5, ["a": 2, "b": 1])), written(.read, 5, change))
+        expectNoDifference(save.found(theirs(5, ["a": 2, "b": 1])), .fail(.unknown(.equalWrite)))
     }
 
-    @Test func whatWasCarriedOutIsSaved() {
-        expectNoDifference(
-            unanswered(change, on: base, found: theirs(5, ["a": 2, "b": 1])).1,
-            written(.read, 5, change)
-        )
+    @Test func whatIsThereMayBeAnotherClients() {
+        for policy: DataAPI.ConflictPolicy in [.fail, .mine, .theirs, .merge] {
+            let action = unanswered(change, on: base, found: theirs(5, ["a": 2, "b": 1])) { $0.policy = policy }.1
+            expectNoDifference(action, .fail(.unknown(.equalWrite)))
+        }
+        let upsert = unanswered(change, on: base, found: theirs(5, ["a": 2, "b": 1])) { $0.isUpsert = true }.1
+        expectNoDifference(upsert, written(.read, 5, change))
+    }
+
+    @Test func whatIsRefusedInPassingAfterALostAnswerStaysUnknown() {
+        var (save, step) = unanswered(change, on: base, found: base) { $0.retryTimeout = .zero }
+        expectNoDifference(step, .send(change, modId: 4))
+        expectNoDifference(save.refused(.passing, jitter: 0, now: Self.start), .fail(.unknown(nil)))
     }
 
     @Test func whatSomebodyElseChangedMeanwhileIsAConflict() {
@@ -330,7 +341,7 @@ import Testing
         var save = machine()
         _ = save.began(base: base, change: change)
         _ = save.refused(.unknownOutcome, jitter: 0, now: Self.start)
-        expectNoDifference(save.readFailed(isMissing: false), .fail(.asSent))
+        expectNoDifference(save.readFailed(isMissing: false), .fail(.unknown(.unreadable)))
     }
 
     @Test func itTriesSoManyTimesAndNoMore() {
@@ -347,14 +358,11 @@ import Testing
         let base = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1])])
         let alone = RecordDiff(rows: [.add(["x": 5])])
         let added = RecordImage(4, ["a": 1], [RowImage(7, ["x": 1]), RowImage(9, ["x": 5, "y": 1])])
-        expectNoDifference(unanswered(alone, on: base, found: added).1, written(.read, 4, alone))
+        expectNoDifference(unanswered(alone, on: base, found: added).1, .fail(.unknown(.equalWrite)))
         // Without a modId the server could not refuse the second attempt if the first arrives late.
         expectNoDifference(unanswered(alone, on: base, found: base).1, .fail(.asSent))
         let guarded = RecordDiff(fields: ["a": 2], rows: alone.rows)
         expectNoDifference(unanswered(guarded, on: base, found: base).1, .send(guarded, modId: 4))
-        // The write was carried out, and another client has changed the record since.
-        let since = RecordImage(7, ["a": 3], added.portals[0].rows)
-        expectNoDifference(unanswered(guarded, on: base, found: since).1, written(.read, 7, guarded))
         // The row may be among those that the answer does not show.
         let part = RecordImage(7, ["a": 3], [RowImage(7, ["x": 1])], isWhole: false)
         if case .fail(.conflict) = unanswered(guarded, on: base, found: part, { $0.policy = .mine }).1 {

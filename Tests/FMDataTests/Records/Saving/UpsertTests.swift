@@ -67,29 +67,22 @@ import Testing
         }
     }
 
-    @Test func anotherSpellingIsSomebodyElses() async throws {
+    @Test func anotherSpellingIsRefused() async throws {
         try await World.run { world in
             let people = world.database.layout(PlainContact.self)
             _ = try await people.create(PlainContact(name: "Stranger", email: "AB3X@example.com")).firstValue()
             let ada = PlainContact(name: "Ada", email: "ab3x@example.com")
-            let made = try await people.upsert(ada, by: .email).firstValue()
-            expectNoDifference(made.result.kind, .created, "it took the stranger's")
+            let error = await people.upsert(ada, by: .email).awaitSingleResult().failure
+            expectNoDifference(error?.code, .invalidRequest)
+            #expect(error?.reason.contains("another spelling") == true)
+            expectNoDifference(contacts(world).last?["Name"], "Stranger")
+            _ = try await people.create(ada).firstValue()
             // The record beside the other spelling is found: the key is not ambiguous.
             var moved = ada
             moved.city = "Bath"
             let saved = try await people.upsert(moved, by: .email).firstValue().saved
             expectNoDifference(saved?.sentFields, ["City"], "it made another one")
             expectNoDifference(contacts(world).suffix(2).map { $0["Name"] }, ["Stranger", "Ada"])
-        }
-    }
-
-    @Test func anotherSpellingInAUniqueFieldIsRefused() async throws {
-        try await Hosted.run(.people(count: 1)) { database, sandbox in
-            let people = database.layout(Member.self)
-            let error = await people.upsert(Member(name: "Ada", uuid: "U1"), by: .uuid).awaitSingleResult().failure
-            expectNoDifference(error?.fileMakerCode, .valueNotUnique)
-            #expect(error?.reason.contains("another spelling") == true)
-            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1"])
         }
     }
 
@@ -105,6 +98,17 @@ import Testing
             expectNoDifference(upserted.recordId, 2)
             expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old 1", "Ada"])
             expectNoDifference(sandbox.counters.requests[.createRecord], 1)
+        }
+    }
+
+    /// An upsert sets values, so it is done when the record holds them.
+    @Test func anEditWhoseAnswerIsLostIsDoneWhenTheRecordHoldsTheFields() async throws {
+        try await Hosted.run(.people(count: 1)) { database, sandbox in
+            let people = database.layout(Member.self)
+            sandbox.inject(.resetAfterExecution, on: .editRecord)
+            let upserted = try await people.upsert(Member(name: "Ada", uuid: "u1"), by: .uuid).firstValue()
+            expectNoDifference(upserted.result.kind, .updated)
+            expectNoDifference(sandbox.people.map(\.modId), [1])
         }
     }
 
