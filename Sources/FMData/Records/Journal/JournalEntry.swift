@@ -18,6 +18,10 @@ enum JournalEntry: Equatable, Sendable {
     ///
     /// - Parameter digest: the digest of a row that was settled without an attempt; else `nil`.
     case outcome(row: Int, RowDigest?, JournalOutcome)
+    /// The run has ended, and everything it had to note stands before this line.
+    case closed
+    /// Another run goes on with a journal that was not closed: lines may be missing before this one.
+    case resumed
 
     /// The field that holds the key by which a record can be looked up.
     enum NotedField: Hashable, Sendable {
@@ -89,6 +93,8 @@ struct JournalOutcome: Equatable, Sendable {
     /// For a failed row, the name of ``FMRest/APIError/code``.
     var errorCode: String?
     var fileMakerCode: Int?
+    /// For a failed row, ``FMRest/APIError/fields``.
+    var fields: [String] = []
 }
 
 // MARK: - Lines
@@ -98,8 +104,9 @@ struct JournalOutcome: Equatable, Sendable {
 // or a line end.
 
 extension JournalEntry {
-    /// Version 2 says which field holds a key. A journal of version 1 can be resumed.
-    static let version = 2
+    /// Version 2 says which field holds a key, version 3 whether a run has closed its journal. A journal of an earlier
+    /// version can be resumed.
+    static let version = 3
 
     /// The line without its end.
     func line(_ number: Int) -> String {
@@ -122,6 +129,8 @@ extension JournalEntry {
             ["withdrawn", "\(row)"]
         case .outcome(let row, let digest, let outcome):
             [outcome.kind.rawValue, "\(row)", digest?.text ?? "-"] + outcome.words
+        case .closed: ["closed"]
+        case .resumed: ["resumed"]
         }
     }
 
@@ -168,6 +177,8 @@ extension JournalEntry {
             return .job(key: key, rows: rows)
         case "withdrawn":
             return words.number().map { .withdrawn(row: $0) }
+        case "closed": return .closed
+        case "resumed": return .resumed
         default:
             guard let kind = JournalOutcome.Kind(rawValue: word), let row = words.number(),
                 let digest = words.optional({ RowDigest(text: $0) }), let outcome = JournalOutcome(kind, &words)
@@ -191,7 +202,8 @@ extension JournalOutcome {
         switch kind {
         case .created, .updated, .unchanged: [recordId.map { "\($0)" } ?? "-", modId.map { "\($0)" } ?? "-"]
         case .deleted: [wasThere.map { $0 ? "there" : "gone" } ?? "-"]
-        case .failed: [(errorCode ?? "").escaped, fileMakerCode.map { "\($0)" } ?? "-"]
+        case .failed:
+            [(errorCode ?? "").escaped, fileMakerCode.map { "\($0)" } ?? "-"] + fields.map { "=\($0.escaped)" }
         }
     }
 
@@ -210,6 +222,10 @@ extension JournalOutcome {
         case .failed:
             guard let code = words.text(), let fileMakerCode = words.optional(\.wholeNumber) else { return nil }
             (errorCode, self.fileMakerCode) = (code, fileMakerCode.value)
+            while !words.isEmpty {
+                guard let field = words.key()?.value else { return nil }
+                fields.append(field)
+            }
         }
     }
 }

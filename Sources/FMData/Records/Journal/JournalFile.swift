@@ -71,7 +71,9 @@ private struct OpenFile {
     }
 
     mutating func read() throws(DataAPI.WriteJournalError) -> JournalReading {
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let isNew = file >= 0
+        if !isNew { file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         guard file >= 0 else { throw failure(errno) }
         try takeLock()
         var info = stat()
@@ -93,6 +95,7 @@ private struct OpenFile {
             error.detail = path
             throw error
         }
+        reading.wasEmptied = bytes.isEmpty && !isNew
         end = bytes.count - reading.cutBytes
         if reading.cutBytes > 0 {
             guard ftruncate(file, off_t(end)) == 0, synchronize() else { throw failure(errno) }

@@ -10,7 +10,9 @@ extension DataAPI {
     /// To resume, use the same journal and the same rows; nothing else is needed. What a run does with a row depends on
     /// the journal's entries for it:
     ///
-    /// - Nothing: the row is sent.
+    /// - Nothing: the row is sent. If rows may be missing from the journal, a create with a key is looked up first.
+    /// - Its key, in another row that was carried out or may have been: a create fails without a request, because rows
+    ///   have changed their places. The error names both.
     /// - It was carried out, or failed permanently: the result is published again (``BatchRow/isFromJournal``), without
     ///   a request.
     /// - It was refused temporarily, or not sent after all: the row is sent.
@@ -29,11 +31,19 @@ extension DataAPI {
     /// of the row. It is written again only over the version that was noted for it. A record that another client has
     /// changed since is not written to, and the row is unknown.
     ///
+    /// **A lost end.** A run that ends, also by a cancel or an error, notes that as its last line. Without that line it
+    /// was killed, or the end of the journal was lost since, by a backup or a file system: nothing tells which. From
+    /// then on each create with a key of which the journal says nothing is looked up before it is sent, which costs one
+    /// find a row, and is done if its record is there (``BatchSummary/journalMayMissRows``). An edit with a modId that
+    /// had been carried out fails with 306, a delete is repeated, and so is an upsert; creates without a key, edits
+    /// without a modId and commits are sent again. If the loss ends just behind the last line of an earlier run, it
+    /// cannot be noticed.
+    ///
     /// An attempt counts, and is sent, when it is on the disk; attempts that are ready at the same time share one sync.
     /// Outcomes are written after them, without a sync of their own: a lost outcome costs a lookup.
     ///
     /// **Contents**: the host, database and layout; for each row its index, a digest, the id of its record, the error
-    /// codes of a refusal, and **the key** by which its record can be looked up, with the name of its field. It holds
+    /// codes of a refusal and the names of its fields, and **the key** by which its record can be looked up, with the name of its field. It holds
     /// no field values except keys, no text from the server, no account and no token. A digest is the SHA-256 of the
     /// row and a random number of the journal, cut to 128 bits; it hides nothing from a reader who can guess the whole
     /// row. Only the owner of the file can read it.
@@ -49,7 +59,8 @@ extension DataAPI {
         /// Its folder has to exist. One run at a time, of all processes of the machine, can have it open: another one
         /// waits for 2 seconds and fails with ``WriteJournalError/Reason/inUse``. A last line that is incomplete is cut
         /// off (``BatchSummary/journalBytesCut``); any other line that is not as it was written makes the run fail with
-        /// ``WriteJournalError/Reason/damaged``, before anything is sent.
+        /// ``WriteJournalError/Reason/damaged``, before anything is sent. A file that exists and is empty counts as one
+        /// that has lost all of its lines.
         public static func file(_ url: URL) -> WriteJournal {
             WriteJournal { JournalFile(path: url.path) }
         }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct JournalFileTests {
     private static let header = JournalHeader(salt: Array(0..<16), origin: "o", database: "d", layout: "l")
     private static let digest = RowDigest(salt: [], write: "x")
-    private typealias Opened = Result<(JournalState, cutBytes: Int), FMRest.APIError>
+    private typealias Opened = Result<EarlierRuns, FMRest.APIError>
 
     private static func open(_ url: URL, _ header: JournalHeader = header) async -> (JournalWriter, Opened) {
         let writer = JournalWriter(.file(url))
@@ -41,7 +41,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let url = folder.appendingPathComponent("writes.journal")
             let (first, new) = await Self.open(url)
-            expectNoDifference(try new.get().0, JournalState(Self.header))
+            expectNoDifference(try new.get().state, JournalState(Self.header))
             try await Self.note(.attempt(row: 0, Self.digest, key: "k", over: nil), first).get()
             // No call waits for these lines. They are written before the journal is closed.
             first.note(.outcome(row: 0, nil, .init(kind: .created, recordId: 1)))
@@ -51,8 +51,10 @@ import Testing
             let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
             expectNoDifference(mode, 0o600)
             let (second, old) = await Self.open(url)
-            let state = try old.get().0
-            expectNoDifference(state.lineCount, 4)
+            let state = try old.get().state
+            // The last line says that the run has ended.
+            expectNoDifference(state.lineCount, 5)
+            expectNoDifference(try old.get().mayMissRows, false)
             expectNoDifference(state.rows[0]?.phase, .done(.init(kind: .created, recordId: 1)))
             expectNoDifference(state.rows[1]?.phase, .open(over: nil))
             await Self.close(second)
@@ -79,16 +81,44 @@ import Testing
             try await Self.note(.attempt(row: 0, Self.digest, key: nil, over: nil), first).get()
             await Self.close(first)
             let whole = try Data(contentsOf: url)
-            try (whole + Data("2 attempt 1".utf8)).write(to: url)
+            try (whole + Data("3 attempt 1".utf8)).write(to: url)
 
             let (second, torn) = await Self.open(url)
             expectNoDifference(try torn.get().cutBytes, 11)
             try await Self.note(.withdrawn(row: 0), second).get()
             await Self.close(second)
             let (third, again) = await Self.open(url)
-            expectNoDifference(try again.get().0.rows[0]?.phase, .free)
+            expectNoDifference(try again.get().state.rows[0]?.phase, .free)
             expectNoDifference(try again.get().cutBytes, 0)
+            // That something may be missing is known for good.
+            expectNoDifference(try again.get().mayMissRows, true)
             await Self.close(third)
+        }
+    }
+
+    /// A journal without its last line has lost its end, or its run was killed. A run that does nothing closes it
+    /// with the same doubt.
+    @Test func anEndThatIsMissingIsTold() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            let (first, _) = await Self.open(url)
+            try await Self.note(.attempt(row: 0, Self.digest, key: nil, over: nil), first).get()
+            await Self.close(first)
+            let whole = try Data(contentsOf: url)
+            let (second, same) = await Self.open(url)
+            expectNoDifference(try same.get().mayMissRows, false)
+            await Self.close(second)
+            expectNoDifference(try Data(contentsOf: url), whole)
+
+            let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+            for cut in [0, 5] + ends.dropLast().flatMap({ [$0, $0 + 3] }) {
+                try whole.prefix(cut).write(to: url)
+                for _ in 0..<2 {
+                    let (writer, opened) = await Self.open(url)
+                    expectNoDifference(try opened.get().mayMissRows, true, "cut at \(cut)")
+                    await Self.close(writer)
+                }
+            }
         }
     }
 
@@ -109,13 +139,13 @@ import Testing
             #expect(throws: FMRest.APIError.self) { try late.get() }
 
             let (second, opened) = await Self.open(url)
-            let state = try opened.get().0
+            let state = try opened.get().state
             expectNoDifference(state.rows.mapValues(\.phase), [1: .free, 2: .open(over: nil)])
             // A row that an earlier run has left open can be withdrawn.
             second.note(.withdrawn(row: 2))
             await Self.close(second)
             let (third, again) = await Self.open(url)
-            expectNoDifference(try again.get().0.rows[2]?.phase, .free)
+            expectNoDifference(try again.get().state.rows[2]?.phase, .free)
             await Self.close(third)
         }
     }
