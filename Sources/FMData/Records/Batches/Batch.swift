@@ -129,8 +129,9 @@ extension DataAPI {
             self.isolation = isolation
         }
 
+        /// - Parameter upstream: returns the rows, which may depend on what earlier runs have noted.
         init<Upstream: Publisher, R: RecordFields>(
-            of upstream: Upstream,
+            of upstream: @escaping (OpenJournal?) -> Upstream,
             in layout: TypedLayout<R>,
             journal: WriteJournal?,
             _ options: BatchOptions,
@@ -221,7 +222,7 @@ extension DataAPI.TypedLayout {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Rows.Output == DataAPI.RecordWrite<R> {
-        DataAPI.Batch(of: rows, in: self, journal: journal, options, isolation: isolation)
+        DataAPI.Batch(of: { _ in rows }, in: self, journal: journal, options, isolation: isolation)
     }
 
     /// Carries out many writes, each with its own result.

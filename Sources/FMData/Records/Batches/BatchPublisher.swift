@@ -8,7 +8,8 @@ struct BatchPublisher<Upstream: Publisher>: Publisher {
     typealias Output = DataAPI.BatchRow
     typealias Failure = FMRest.APIError
 
-    let upstream: Upstream
+    /// Returns the rows, which may depend on what earlier runs have noted.
+    let upstream: (OpenJournal?) -> Upstream
     let settings: BatchStateMachine.Settings
     /// The journal that records what is sent, and its header.
     var journal: (DataAPI.WriteJournal, JournalHeader)?
@@ -41,7 +42,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private let makeOperation: BatchOperation.Maker<Upstream.Output>
     private var machine: BatchStateMachine
     /// `nil` after the first demand.
-    private var source: Upstream?
+    private var source: ((OpenJournal?) -> Upstream)?
     /// `nil` when the batch is over.
     private var downstream: Downstream?
     private var upstream: (any Subscription)?
@@ -111,12 +112,13 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     /// Subscribes to the rows, unless that is done or the journal is still being read.
     private func begin() {
-        let source: Upstream? = lock.withLock {
-            guard downstream != nil, !isOpening else { return nil }
+        let (source, journal): (((OpenJournal?) -> Upstream)?, OpenJournal?) = lock.withLock {
+            guard downstream != nil, !isOpening else { return (nil, nil) }
             defer { self.source = nil }
-            return self.source
+            guard let writer, let earlier else { return (self.source, nil) }
+            return (self.source, OpenJournal(writer: writer, state: earlier.state, isOverAt: isOverAt))
         }
-        source?.subscribe(Inlet(batch: self))
+        source?(journal).subscribe(Inlet(batch: self))
     }
 
     func cancel() { letGo(isCancelled: true).cancel() }
@@ -511,7 +513,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private struct ReleasedObjects {
         let downstream: Downstream?
         let upstream: (any Subscription)?
-        let source: Upstream?
+        let source: ((OpenJournal?) -> Upstream)?
         let rows: [Int: HeldRow]
         let callOffAlarm: (@Sendable () -> Void)?
         let writer: JournalWriter?

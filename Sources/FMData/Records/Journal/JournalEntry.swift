@@ -2,6 +2,8 @@
 enum JournalEntry: Equatable, Sendable {
     /// The first line: what the journal is for.
     case header(JournalHeader)
+    /// The rows are for these records, in this order; the digest says what is done to them.
+    case list(RowDigest, [WrittenVersion])
     /// A row is about to be sent. From here on until a later line about the row, it may have been carried out.
     ///
     /// - Parameters:
@@ -77,6 +79,8 @@ struct JournalHeader: Hashable, Sendable {
 struct WrittenVersion: Hashable, Sendable {
     var recordId: Int
     var modId: Int
+
+    fileprivate var text: String { "\(recordId):\(modId)" }
 }
 
 /// The outcome of a row as the journal keeps it: without server text and without values.
@@ -121,8 +125,10 @@ extension JournalEntry {
                 "fmdata-journal", "\(Self.version)", Hexadecimal.text(header.salt), header.origin.escaped,
                 header.database.escaped, header.layout.escaped,
             ]
+        case .list(let digest, let records):
+            ["list", digest.text, records.isEmpty ? "-" : records.map(\.text).joined(separator: ",")]
         case .attempt(let row, let digest, let key, let field, let over):
-            ["attempt", "\(row)", digest.text, Self.word(over), Self.word(key)] + Self.words(field)
+            ["attempt", "\(row)", digest.text, over?.text ?? "-", Self.word(key)] + Self.words(field)
         case .job(let key, let rows):
             ["job", key.escaped, rows.map { "\($0.row):\($0.digest.text)" }.joined(separator: ",")]
         case .withdrawn(let row):
@@ -134,7 +140,6 @@ extension JournalEntry {
         }
     }
 
-    private static func word(_ over: WrittenVersion?) -> String { over.map { "\($0.recordId):\($0.modId)" } ?? "-" }
     private static func word(_ key: String?) -> String { key.map { "=\($0.escaped)" } ?? "-" }
 
     private static func words(_ field: NotedField) -> [String] {
@@ -172,6 +177,9 @@ extension JournalEntry {
                 let key = words.key(), let field = words.field()
             else { return nil }
             return .attempt(row: row, digest, key: key.value, field: field, over: over.value)
+        case "list":
+            guard let digest = words.digest(), let records = words.versions() else { return nil }
+            return .list(digest, records)
         case "job":
             guard let key = words.text(), let rows = words.jobRows() else { return nil }
             return .job(key: key, rows: rows)
@@ -264,12 +272,16 @@ private struct JournalWords {
     }
 
     mutating func version() -> Optionally<WrittenVersion>? {
-        optional { word in
-            let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).compactMap(
-                \.wholeNumber
-            )
-            return parts.count == 2 ? WrittenVersion(recordId: parts[0], modId: parts[1]) : nil
+        optional { WrittenVersion(text: $0) }
+    }
+
+    mutating func versions() -> [WrittenVersion]? {
+        let read = optional { word -> [WrittenVersion]? in
+            let parts = word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            let versions = parts.compactMap { WrittenVersion(text: $0) }
+            return versions.count == parts.count ? versions : nil
         }
+        return read.map { $0.value ?? [] }
     }
 
     mutating func key() -> Optionally<String>? {
@@ -291,6 +303,14 @@ private struct JournalWords {
             rows.append(JournalEntry.JobRow(row: row, digest: digest))
         }
         return rows
+    }
+}
+
+extension WrittenVersion {
+    fileprivate init?(text: ArraySlice<UInt8>) {
+        let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).compactMap(\.wholeNumber)
+        guard parts.count == 2 else { return nil }
+        self.init(recordId: parts[0], modId: parts[1])
     }
 }
 

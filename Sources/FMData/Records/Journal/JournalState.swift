@@ -2,12 +2,20 @@
 struct JournalState: Equatable, Sendable {
     let header: JournalHeader
     private(set) var rows: [Int: Row] = [:]
+    /// The records that the rows are for, where the first run has found them.
+    private(set) var list: List?
     /// The number of lines.
     private(set) var lineCount = 1
     /// Whether a run has ended with the last line.
     private(set) var isClosed = false
     /// Whether a run has gone on with a journal that was not closed.
     private(set) var wasResumed = false
+
+    struct List: Equatable, Sendable {
+        /// Says what is done to them.
+        var digest: RowDigest
+        var records: [WrittenVersion]
+    }
 
     struct Row: Equatable, Sendable {
         var digest: RowDigest
@@ -38,6 +46,9 @@ struct JournalState: Equatable, Sendable {
         switch entry {
         case .header:
             throw .damaged
+        case .list(let digest, let records):
+            guard list == nil, rows.isEmpty else { throw .damaged }
+            list = List(digest: digest, records: records)
         case .attempt(let row, let digest, let key, let field, let over):
             try begin(Row(digest: digest, key: key, field: field, phase: .open(over: over)), row)
         case .job(let key, let jobRows):

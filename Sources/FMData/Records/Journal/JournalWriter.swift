@@ -31,7 +31,7 @@ final class JournalWriter: Sendable {
         /// Whether the entry can follow those before it.
         mutating func follows(_ entry: JournalEntry) -> Bool {
             switch entry {
-            case .header, .closed, .resumed: break
+            case .header, .list, .closed, .resumed: break
             case .attempt(let row, _, _, _, _): openRows.insert(row)
             case .job(_, let rows): openRows.formUnion(rows.lazy.map(\.row))
             case .withdrawn(let row): return openRows.remove(row) != nil

@@ -19,6 +19,7 @@ import Testing
 
     private static let entries: [JournalEntry] = [
         .header(header),
+        .list(digest(9), [.init(recordId: 17, modId: 3), .init(recordId: 18, modId: 0)]),
         .attempt(row: 0, digest(0), key: "a b", over: nil),
         .attempt(row: 1, digest(1), key: nil, over: nil),
         .attempt(row: 2, digest(2), key: "ü\r\n=", field: .named("Key 1"), over: .init(recordId: 17, modId: 3)),
@@ -64,6 +65,10 @@ import Testing
         let state = try #require(reading.state)
         expectNoDifference(state.header, Self.header)
         expectNoDifference(state.lineCount, Self.entries.count)
+        expectNoDifference(
+            state.list,
+            .init(digest: Self.digest(9), records: [.init(recordId: 17, modId: 3), .init(recordId: 18, modId: 0)])
+        )
         expectNoDifference(
             state.rows,
             [
@@ -143,6 +148,8 @@ import Testing
     /// Lines that are valid by themselves but cannot follow each other.
     @Test(arguments: [
         [JournalEntry.withdrawn(row: 0)],
+        [.list(digest(0), []), .list(digest(0), [])],
+        [.attempt(row: 0, digest(0), key: nil, over: nil), .list(digest(1), [])],
         [.header(header)],
         [.outcome(row: 0, nil, .init(kind: .created))],
         [
@@ -160,6 +167,19 @@ import Testing
     func whatCannotBeIsDamage(entries: [JournalEntry]) {
         let texts = ([.header(Self.header)] + entries).enumerated().map { $1.line($0) }
         #expect(throws: DataAPI.WriteJournalError(.damaged, line: texts.count - 1)) { try JournalReading(texts: texts) }
+    }
+
+    @Test func whatAJournalHoldsIsToldWithoutARun() throws {
+        expectNoDifference(.init(try JournalReading([])), DataAPI.WriteJournal.Contents())
+        var contents = DataAPI.WriteJournal.Contents()
+        contents.host = Self.header.origin
+        contents.database = Self.header.database
+        contents.layout = Self.header.layout
+        contents.doneRows = [1, 2, 5, 6]
+        contents.failedRows = [4]
+        contents.openRows = [0]
+        contents.mayMissRows = true
+        expectNoDifference(.init(try JournalReading(Self.bytes)), contents)
     }
 
     /// A journal of the first version, which did not note in which field a key is.

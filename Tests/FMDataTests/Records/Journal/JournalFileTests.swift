@@ -187,7 +187,90 @@ import Testing
         }
     }
 
+    // MARK: A look
+
+    @Test func aLookChangesNothingAndDoesNotWait() async throws {
+        try await withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("writes.journal")
+            await #expect(throws: DataAPI.WriteJournalError.self) {
+                try await DataAPI.WriteJournal.file(url).contents()
+            }
+            expectNoDifference(FileManager.default.fileExists(atPath: url.path), false)
+            let (writer, _) = await Self.open(url)
+            try await Self.note(.attempt(row: 3, Self.digest, key: nil, over: nil), writer).get()
+            let torn = try Data(contentsOf: url) + Data("3 att".utf8)
+            try torn.write(to: folder.appendingPathComponent("torn.journal"))
+
+            let open = try await DataAPI.WriteJournal.file(url).contents()
+            expectNoDifference(open.openRows, [3])
+            expectNoDifference(open.layout, "l")
+            await Self.close(writer)
+            let closed = try await DataAPI.WriteJournal.file(url).contents()
+            expectNoDifference([open.mayMissRows, closed.mayMissRows], [true, false])
+
+            let cut = DataAPI.WriteJournal.file(folder.appendingPathComponent("torn.journal"))
+            expectNoDifference(awaited: try await cut.contents().openRows, [3])
+            expectNoDifference(try Data(contentsOf: folder.appendingPathComponent("torn.journal")), torn)
+        }
+    }
+
     // MARK: Closures
+
+    /// A run that was cancelled while lines were being stored closes the journal later.
+    @Test func aJournalIsLoadedWhenTheRunBeforeHasClosedIt() async throws {
+        let events = Locked<[String]>([])
+        let storing = Locked<[@Sendable (Result<Void, any Error>) -> Void]>([])
+        let journal = DataAPI.WriteJournal(
+            load: { done in
+                events.change { $0.append("load") }
+                done(.success([]))
+            },
+            append: { _, done in
+                events.change { $0.append("append") }
+                storing.change { $0.append(done) }
+            },
+            close: { events.change { $0.append("close") } }
+        )
+        let first = JournalWriter(journal)
+        first.open(Self.header) { _ in }
+        first.note(.attempt(row: 0, Self.digest, key: nil, over: nil)) { _ in }
+        first.flush()
+        first.close()
+        let second = JournalWriter(journal)
+        second.open(Self.header) { _ in events.change { $0.append("open") } }
+        expectNoDifference(events.value, ["load", "append"])
+        storing.value[0](.success(()))
+        // The line that says that the run has ended.
+        expectNoDifference(events.value, ["load", "append", "append"])
+        storing.value[1](.success(()))
+        expectNoDifference(events.value, ["load", "append", "append", "close", "load", "open"])
+    }
+
+    /// Whoever does not get the journal leaves it to the run that has it.
+    @Test(
+        .thorough,
+        arguments: [
+            DataAPI.WriteJournal.memory(),
+            DataAPI.WriteJournal(load: { $0(.success([])) }, append: { _, done in done(.success(())) }),
+        ]
+    )
+    func oneRunAtATimeHasASharedStorage(journal: DataAPI.WriteJournal) async throws {
+        func open() async -> (JournalWriter, Opened) {
+            let writer = JournalWriter(journal)
+            return await withCheckedContinuation { continuation in
+                writer.open(Self.header) { continuation.resume(returning: (writer, $0)) }
+            }
+        }
+        let (first, _) = await open()
+        for _ in 0..<2 {
+            let (_, other) = await open()
+            expectNoDifference(Self.reason(other), .inUse)
+        }
+        await Self.close(first)
+        let (last, opened) = await open()
+        #expect(throws: Never.self) { try opened.get() }
+        await Self.close(last)
+    }
 
     /// Lines that come while others are being stored wait, and are then stored together.
     @Test func attemptsThatAreReadyAreKeptTogether() throws {
