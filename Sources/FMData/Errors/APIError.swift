@@ -69,6 +69,8 @@ extension FMRest {
         /// code: of a token store, a provider of credentials, a coder. The error of
         /// ``DataAPI/TokenStore/file(at:onFailure:)`` has no public type; ``reason`` says everything that it knows.
         public var underlying: (any Error)?
+        /// What a higher storey knows of the failed work, such as the totals of a batch.
+        var detail: (any Sendable)?
         /// Whether the failed login may have opened a session of which nobody knows the token.
         var mayHaveOpenedSession = false
 

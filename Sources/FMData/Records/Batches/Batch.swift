@@ -23,9 +23,10 @@ extension DataAPI {
     /// writes the same rows in transactions.
     ///
     /// **A batch is one run, however many subscribers it has.** Nothing is sent before there is demand. A later
-    /// subscriber to the rows receives them from then on; the summary always covers all rows. Rows are published as
-    /// fast as the slowest subscriber to the rows demands them. When the last subscriber cancels, after there was
-    /// demand, the run is cancelled. A run that has ended stays ended: make another batch to write again.
+    /// subscriber to the rows receives them from then on, and one that comes after all rows fails; the summary always
+    /// covers all rows. Rows are published as fast as the slowest subscriber to the rows demands them. When the last
+    /// subscriber cancels, after there was demand, the run is cancelled. A run that has ended stays ended: make another
+    /// batch to write again.
     ///
     /// **Concurrency.** A few calls run at once (``BatchOptions/concurrency``), each in a session of the database's
     /// pool, fewer on a host that is full or slow. Rows are requested from their publisher as results are demanded: at
@@ -47,8 +48,8 @@ extension DataAPI {
     /// - Validation (500 to 513), missing or protected fields (102, 201): the row fails. 102 for each of the first
     ///   three rows ends the batch.
     /// - The answer was lost, so the outcome is unknown: the row is looked up before anything is sent again.
-    /// - A create has the key of an earlier row, or a key with white space at its ends: the row fails without a
-    ///   request.
+    /// - A create has the key of an earlier row, or of another row in the journal, or a key with white space at its
+    ///   ends: the row fails without a request.
     /// - The login is refused, the layout is missing (105), the server object was shut down, or its credentials were
     ///   replaced: the row fails, the others are skipped, and the batch ends.
     /// - The journal cannot be written: rows that were not sent are skipped, and the batch ends.
@@ -108,8 +109,8 @@ extension DataAPI {
 
         /// The totals of all rows, including rows that an earlier run of the same journal has settled.
         ///
-        /// Publishes when the run has ended and never fails: ``BatchSummary/stop`` holds the error that stopped the
-        /// batch. Demand for the value starts the run if it has not started.
+        /// Publishes when the run has ended. Fails with the error that stopped the batch, whose
+        /// ``FMRest/APIError/batchSummary`` has the totals. Demand for the value starts the run if it has not started.
         ///
         /// - Note: One value. See <doc:Calls>.
         public var summary: AnyPublisher<BatchSummary, FMRest.APIError> {
@@ -119,7 +120,8 @@ extension DataAPI {
         /// The totals so far.
         ///
         /// Publishes the newest totals whenever there is demand and rows have ended since the last value, at the end
-        /// those of ``summary``, and finishes; never fails. Demand starts the run if it has not started.
+        /// those of ``summary``, and finishes; never fails: ``BatchSummary/stop`` holds the error that stopped the
+        /// batch. Demand starts the run if it has not started.
         ///
         /// - Note: Many values, as they are asked for. See <doc:Calls>.
         public var progress: AnyPublisher<BatchSummary, FMRest.APIError> {
@@ -132,8 +134,9 @@ extension DataAPI {
             self.isolation = isolation
         }
 
+        /// - Parameter upstream: returns the rows, which may depend on what earlier runs have noted.
         init<Upstream: Publisher, R: RecordFields>(
-            of upstream: Upstream,
+            of upstream: @escaping (OpenJournal?) -> Upstream,
             in layout: TypedLayout<R>,
             journal: WriteJournal?,
             _ options: BatchOptions,
@@ -224,7 +227,7 @@ extension DataAPI.TypedLayout {
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Rows.Output == DataAPI.RecordWrite<R> {
-        DataAPI.Batch(of: rows, in: self, journal: journal, options, isolation: isolation)
+        DataAPI.Batch(of: { _ in rows }, in: self, journal: journal, options, isolation: isolation)
     }
 
     /// Carries out many writes, each with its own result.

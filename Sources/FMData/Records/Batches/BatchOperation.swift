@@ -31,6 +31,8 @@ struct BatchOperation {
 
     /// What is known of a row before it is encoded.
     struct Context {
+        /// The row's place in the input.
+        var row = 0
         /// The salt of the journal, if there is one.
         var salt: [UInt8]?
         /// An attempt that an earlier run has noted without an outcome.
@@ -69,7 +71,10 @@ extension BatchOperation {
             )
         }
         let (own, digest) = try layout.identity(of: row, by: keyField, "create", context)
-        let key = own ?? context.key ?? UUID(random: layout.server.random).uuidString
+        // A key that follows from the row can be looked up even if the journal has lost the line that notes it.
+        let key =
+            own ?? context.key ?? digest?.key(ofRow: context.row)
+            ?? UUID(random: layout.server.random).uuidString
         var attempt = context.attempt
         // A record is found only by the key it was given, in the field that got it.
         if own == nil, context.key == nil { attempt?.doubt = .otherKeyField }

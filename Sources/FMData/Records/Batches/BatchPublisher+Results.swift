@@ -47,7 +47,12 @@ extension JournalOutcome {
         case .deleted: self.init(kind: .deleted, wasThere: result.wasThere)
         case .failed:
             guard let error = result.error, !BatchTrouble(error).mayPass else { return nil }
-            self.init(kind: .failed, errorCode: error.code.description, fileMakerCode: error.fileMakerCode?.rawValue)
+            self.init(
+                kind: .failed,
+                errorCode: error.code.description,
+                fileMakerCode: error.fileMakerCode?.rawValue,
+                fields: error.fields
+            )
         default: return nil
         }
     }
@@ -128,13 +133,15 @@ extension FMRest.APIError {
 
     fileprivate static func failedInEarlierRun(_ outcome: JournalOutcome) -> FMRest.APIError {
         let code = outcome.fileMakerCode.map(FileMakerErrorCode.init(rawValue:))
-        return FMRest.APIError(
+        var error = FMRest.APIError(
             Code(named: outcome.errorCode ?? "fileMaker"),
             reason: "An earlier run was told so" + (code.map { ": \($0.summary)" } ?? "")
                 + ". Nothing was sent in this one.",
             hint: "BatchOptions.retriesRefused sends such rows again, when they or the file have been put right.",
             fileMakerCode: code
         )
+        error.fields = outcome.fields
+        return error
     }
 
     /// - Parameter isOpen: whether the journal's row at this index may have been carried out.
@@ -143,6 +150,15 @@ extension FMRest.APIError {
             .invalidRequest,
             reason: "The journal knows another row at this place"
                 + (isOpen ? ", and nobody knows whether that one was carried out" : "") + ". Nothing was sent.",
+            hint: "Resume with the same rows in the same order, or give other rows a journal of their own."
+        )
+    }
+
+    static func rowHasMoved(from noted: Int, to row: Int) -> FMRest.APIError {
+        FMRest.APIError(
+            .invalidRequest,
+            reason: "The journal has the key of row \(row) in row \(noted), which an earlier run has written, or may "
+                + "have. Nothing was sent.",
             hint: "Resume with the same rows in the same order, or give other rows a journal of their own."
         )
     }

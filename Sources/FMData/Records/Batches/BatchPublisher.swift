@@ -8,7 +8,8 @@ struct BatchPublisher<Upstream: Publisher>: Publisher {
     typealias Output = DataAPI.BatchRow
     typealias Failure = FMRest.APIError
 
-    let upstream: Upstream
+    /// Returns the rows, which may depend on what earlier runs have noted.
+    let upstream: (OpenJournal?) -> Upstream
     let settings: BatchStateMachine.Settings
     /// The journal that records what is sent, and its header.
     var journal: (DataAPI.WriteJournal, JournalHeader)?
@@ -41,7 +42,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private let makeOperation: BatchOperation.Maker<Upstream.Output>
     private var machine: BatchStateMachine
     /// `nil` after the first demand.
-    private var source: Upstream?
+    private var source: ((OpenJournal?) -> Upstream)?
     /// `nil` when the batch is over.
     private var downstream: Downstream?
     private var upstream: (any Subscription)?
@@ -54,10 +55,12 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private var journal: (DataAPI.WriteJournal, JournalHeader)?
     private var isOpening = false
     private var writer: JournalWriter?
-    /// What an earlier run has noted.
-    private var journalState: JournalState?
+    /// What earlier runs have noted.
+    private var earlier: EarlierRuns?
     /// Per record or key, the last row that an earlier run has written; computed when a row first needs it.
     private var lastRows: [BatchStateMachine.SerialKey: Int]?
+    /// Per key of a create, the row that an earlier run has written or may have; computed when a row first needs it.
+    private var rowsOfKeys: [String: Int]?
     /// When the host can no longer be working on anything that an earlier run has sent.
     private var isOverAt = NIODeadline.distantPast
     /// The keys of creates, with the indices of their rows.
@@ -109,12 +112,13 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     /// Subscribes to the rows, unless that is done or the journal is still being read.
     private func begin() {
-        let source: Upstream? = lock.withLock {
-            guard downstream != nil, !isOpening else { return nil }
+        let (source, journal): (((OpenJournal?) -> Upstream)?, OpenJournal?) = lock.withLock {
+            guard downstream != nil, !isOpening else { return (nil, nil) }
             defer { self.source = nil }
-            return self.source
+            guard let writer, let earlier else { return (self.source, nil) }
+            return (self.source, OpenJournal(writer: writer, state: earlier.state, isOverAt: isOverAt))
         }
-        source?.subscribe(Inlet(batch: self))
+        source?(journal).subscribe(Inlet(batch: self))
     }
 
     func cancel() { letGo(isCancelled: true).cancel() }
@@ -130,14 +134,14 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
         writer.open(header) { result in _ = time.schedule(time.now()) { batch.opened(result) } }
     }
 
-    fileprivate func opened(_ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>) {
+    fileprivate func opened(_ result: Result<EarlierRuns, FMRest.APIError>) {
         switch result {
-        case .success(let (state, cutBytes)):
-            news.cut(journalBytes: cutBytes)
+        case .success(let earlier):
+            news.opened(earlier)
             let isOver = lock.withLock {
                 worker.noteEvent()
                 isOpening = false
-                journalState = state
+                self.earlier = earlier
                 isOverAt = time.now() + machine.settings.settlingTime
                 return downstream == nil
             }
@@ -236,8 +240,8 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private func receive(_ input: Upstream.Output) {
         let (index, known, context): (Int, JournalState.Row?, BatchOperation.Context) = lock.withLock {
             defer { nextIndex += 1 }
-            let known = journalState?.rows[nextIndex]
-            var context = BatchOperation.Context(salt: journalState?.header.salt)
+            let known = earlier?.state.rows[nextIndex]
+            var context = BatchOperation.Context(row: nextIndex, salt: earlier?.state.header.salt)
             if case .open(let over) = known?.phase {
                 context.attempt = BatchStateMachine.OpenAttempt(over: over, isOverAt: isOverAt)
                 context.key = known?.key
@@ -264,6 +268,9 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             if let key = operation.ownKey {
                 if let other = ownKeys[key] { throw FMRest.APIError.keyComesTwice(in: other) }
                 ownKeys[key] = index
+                if let noted = lockedRow(ofKey: key, of: operation), noted != index {
+                    throw FMRest.APIError.rowHasMoved(from: noted, to: index)
+                }
             }
             var row = HeldRow(operation: operation)
             row.isNoted = known?.phase.isOpen == true
@@ -273,6 +280,9 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 machine.receivedKnown(index)
             } else {
                 var task = operation.task
+                if task.attempt == nil, earlier?.mayMissRows == true, task.kind == .create(hasKey: true) {
+                    task.attempt = BatchStateMachine.OpenAttempt(isOverAt: isOverAt, isNoted: false)
+                }
                 if let later = lockedLaterRow(than: index, of: task) {
                     guard task.attempt != nil else { throw FMRest.APIError.superseded(by: later) }
                     task.attempt?.doubt = .superseded
@@ -289,10 +299,18 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
 
     /// A later row that an earlier run has written to the same record, if this row would overwrite it.
     private func lockedLaterRow(than index: Int, of task: BatchStateMachine.RowTask) -> Int? {
-        guard task.overwrites, let serialKey = task.serialKey, let journalState else { return nil }
-        let last = lastRows ?? journalState.lastRowsOfLanes()
+        guard task.overwrites, let serialKey = task.serialKey, let earlier else { return nil }
+        let last = lastRows ?? earlier.state.lastRowsOfLanes()
         lastRows = last
         return last[serialKey].flatMap { $0 > index ? $0 : nil }
+    }
+
+    /// The row that an earlier run has written with this key, or may have.
+    private func lockedRow(ofKey key: String, of operation: BatchOperation) -> Int? {
+        guard let field = operation.keyField, let earlier else { return nil }
+        let found = rowsOfKeys ?? earlier.state.rowsOfKeys(in: field)
+        rowsOfKeys = found
+        return found[key]
     }
 
     private func upstreamEnded(with error: (any Error)?) {
@@ -301,7 +319,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             upstream = nil
             isUpstreamWanted = false
             var error = error.map { FMRest.APIError(wrapping: $0, otherwise: .encoding) }
-            let missing = journalState?.rows.keys.count { $0 >= nextIndex } ?? 0
+            let missing = earlier?.state.rows.keys.count { $0 >= nextIndex } ?? 0
             if error == nil, missing > 0 {
                 error = FMRest.APIError(DataAPI.WriteJournalError(.inputIsShorter, detail: "\(missing) more"))
             }
@@ -495,7 +513,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private struct ReleasedObjects {
         let downstream: Downstream?
         let upstream: (any Subscription)?
-        let source: Upstream?
+        let source: ((OpenJournal?) -> Upstream)?
         let rows: [Int: HeldRow]
         let callOffAlarm: (@Sendable () -> Void)?
         let writer: JournalWriter?
@@ -516,7 +534,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
     private func letGo(isCancelled: Bool) -> ReleasedObjects {
         lock.withLock {
             // A journal that is still being read is closed by `opened(_:)`.
-            let openWriter = journalState == nil ? nil : writer
+            let openWriter = earlier == nil ? nil : writer
             defer {
                 downstream = nil
                 upstream = nil
@@ -525,8 +543,9 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
                 rows = [:]
                 callOffAlarm = nil
                 if openWriter != nil { writer = nil }
-                journalState = nil
+                earlier = nil
                 lastRows = nil
+                rowsOfKeys = nil
                 ownKeys = [:]
             }
             return ReleasedObjects(
@@ -550,7 +569,7 @@ private protocol BatchCaller: AnyObject, Sendable {
     /// The alarm went off.
     func wakeUp()
     /// The journal is open, or cannot be used.
-    func opened(_ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>)
+    func opened(_ result: Result<EarlierRuns, FMRest.APIError>)
     /// The attempt of a row is on the disk, or could not be written.
     func noted(_ index: Int, _ result: Result<Void, FMRest.APIError>)
 }

@@ -55,8 +55,7 @@ final class BatchRun: @unchecked Sendable {
             // A run that has not begun can still get another viewer.
             guard source == nil else { return nil }
             isCancelled = true
-            completion = .failure(.cancelledBatch)
-            summary.stop = .init(.cancelledBatch)
+            completion = summary.stopped(by: .cancelledBatch)
             defer { self.upstream = nil }
             return self.upstream
         }
@@ -136,29 +135,34 @@ final class BatchRun: @unchecked Sendable {
     private func receive(_ completion: Subscribers.Completion<FMRest.APIError>) {
         let (viewers, summary): ([BatchViewer], DataAPI.BatchSummary) = lock.withLock {
             guard self.completion == nil else { return ([], self.summary) }
-            if case .failure(let error) = completion { self.summary.stop = .init(error) }
-            self.summary.journalBytesCut = news.journalBytesCut
-            self.summary.isInputUnread = news.isInputUnread
-            self.completion = completion
+            news.tell(&self.summary)
+            if case .failure(let error) = completion {
+                self.completion = self.summary.stopped(by: error)
+            } else {
+                self.completion = completion
+            }
             upstream = nil
             defer { self.viewers = [:] }
             return (Array(self.viewers.values), self.summary)
         }
         news.ended(summary)
-        for viewer in viewers { viewer.ended(summary, completion) }
+        for viewer in viewers { wants(viewer) }
     }
 }
 
 /// What a run learns besides its rows.
 final class BatchNews: Sendable {
-    private let known = NIOLockedValueBox((journalBytesCut: 0, isInputUnread: false))
+    private let known = NIOLockedValueBox((journalBytesCut: 0, journalMayMissRows: false, isInputUnread: false))
     /// Logs the end; `nil` before the run has begun.
     private let logEnd = NIOLockedValueBox<(@Sendable (DataAPI.BatchSummary) -> Void)?>(nil)
 
-    var journalBytesCut: Int { known.withLockedValue(\.journalBytesCut) }
-    var isInputUnread: Bool { known.withLockedValue(\.isInputUnread) }
+    func tell(_ summary: inout DataAPI.BatchSummary) {
+        (summary.journalBytesCut, summary.journalMayMissRows, summary.isInputUnread) = known.withLockedValue(\.self)
+    }
 
-    func cut(journalBytes: Int) { known.withLockedValue { $0.journalBytesCut = journalBytes } }
+    func opened(_ journal: EarlierRuns) {
+        known.withLockedValue { ($0.journalBytesCut, $0.journalMayMissRows) = (journal.cutBytes, journal.mayMissRows) }
+    }
     func inputIsUnread() { known.withLockedValue { $0.isInputUnread = true } }
 
     /// The run begins; `log` is called when it has ended.
@@ -170,7 +174,23 @@ final class BatchNews: Sendable {
     func ended(_ summary: DataAPI.BatchSummary) { logEnd.withLockedValue { $0.take() }?(summary) }
 }
 
+extension DataAPI.BatchSummary {
+    /// Notes what has stopped the batch; returns the end of its run, whose error has these totals.
+    fileprivate mutating func stopped(by error: FMRest.APIError) -> Subscribers.Completion<FMRest.APIError> {
+        stop = .init(error)
+        var error = error
+        error.detail = self
+        return .failure(error)
+    }
+}
+
 extension FMRest.APIError {
+    fileprivate static let rowsAreGone = FMRest.APIError(
+        .noValue,
+        reason: "The batch has ended, and its rows were published while it ran: they are not kept.",
+        hint: "Its summary has the totals. Attach all subscribers before the first one has demand."
+    )
+
     fileprivate static let cancelledBatch = FMRest.APIError(
         .cancelled,
         reason: "Nobody looked at the batch any more, which ended it.",
@@ -235,6 +255,8 @@ private final class BatchViewer: Subscription, DeferredWorker, @unchecked Sendab
     private var outlet: Outlet?
     private var demand = Subscribers.Demand.none
     private var rows = CircularBuffer<DataAPI.BatchRow>()
+    /// Whether a row has come.
+    private var hasSeenRows = false
     private var summary: DataAPI.BatchSummary?
     private var completion: Subscribers.Completion<FMRest.APIError>?
     private var worker = SoleWorker()
@@ -285,7 +307,9 @@ private final class BatchViewer: Subscription, DeferredWorker, @unchecked Sendab
         lock.withLock {
             worker.noteEvent()
             switch outlet?.sees {
-            case .rows: rows.append(row)
+            case .rows:
+                hasSeenRows = true
+                rows.append(row)
             case .progress: self.summary = summary
             case .summary, nil: break
             }
@@ -297,13 +321,14 @@ private final class BatchViewer: Subscription, DeferredWorker, @unchecked Sendab
         lock.withLock {
             guard self.completion == nil else { return }
             worker.noteEvent()
-            switch outlet?.sees {
-            case .rows: self.completion = completion
-            case .progress, .summary:
-                // The summary holds the error that stopped the run.
+            switch (outlet?.sees, completion) {
+            case (.rows, .finished) where !hasSeenRows && summary.rowCount > 0:
+                self.completion = .failure(.rowsAreGone)
+            case (.rows, _), (.summary, .failure): self.completion = completion
+            case (.progress, _), (.summary, .finished):
                 self.summary = summary
                 self.completion = .finished
-            case nil: break
+            case (nil, _): break
             }
         }
         deliver()

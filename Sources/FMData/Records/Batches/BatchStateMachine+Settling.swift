@@ -55,7 +55,8 @@ extension BatchStateMachine.Row {
             // The record that the 504 was about has the value in another field, or another spelling of the key.
             if isRefusedAsDouble { return .finish(.failed(.lastError)) }
             misses += 1
-            if misses < 2 { return .lookUpAgain }
+            // A write of which the journal has lost its line is older than the loss, and no longer under way.
+            if misses < 2, !isInDoubtByLossOnly { return .lookUpAgain }
             misses = 0
             mayBeExecuted = false
             return .sendAgain

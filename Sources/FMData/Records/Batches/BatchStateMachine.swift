@@ -118,6 +118,9 @@ extension BatchStateMachine {
         /// An attempt that an earlier run has noted without an outcome: it may have been carried out.
         var attempt: OpenAttempt?
 
+        /// Whether nothing can be looked up by which its write could be told from no write.
+        var leavesNoTrace: Bool { kind == .create(hasKey: false) || kind == .edit(base: nil) }
+
         /// Whether the write would overwrite what other clients have written to its record meanwhile.
         var overwrites: Bool {
             switch kind {
@@ -136,6 +139,9 @@ extension BatchStateMachine {
         var isOverAt: NIODeadline
         /// Why its outcome cannot be determined, if that is known beforehand.
         var doubt: WriteVerdict.Doubt?
+        /// Whether the journal has it; `false` for a row that an earlier run may have sent, because the journal may
+        /// have lost lines.
+        var isNoted = true
     }
 
     /// A serial key: writes with the same one do not run at the same time.
@@ -297,8 +303,11 @@ extension BatchStateMachine {
             mayBeExecuted = task.attempt != nil
             isOverAt = task.attempt?.isOverAt
             writtenOver = task.attempt?.over
-            openNote = task.attempt.map { .attempt(over: $0.over) }
+            openNote = task.attempt.flatMap { $0.isNoted ? .attempt(over: $0.over) : nil }
         }
+
+        /// Whether the only write that may have been carried out is one of which the journal has no line.
+        var isInDoubtByLossOnly: Bool { lostAnswers == 0 && task.attempt?.isNoted == false }
 
         /// The first call of the row; `nil` when nothing can be done.
         fileprivate var firstWork: Work? {
@@ -475,12 +484,14 @@ extension BatchStateMachine {
     }
 
     /// Takes the next attempt to note, of rows that have begun first. At most `limit` attempts are noted ahead of their
-    /// calls.
+    /// calls, but only one of a row that stays unknown if the program is killed: it is noted when as many calls run,
+    /// or are about to, as may run.
     private mutating func noteAction() -> Action? {
-        guard settings.isJournalled, noted.count + notingCount < limit else { return nil }
-        var next = unnoted.popFirst()
-        if next == nil, let first = fresh.first, rows[first]?.isToBeNoted == true { next = fresh.popFirst() }
-        guard let index = next, case .ready(.write(let over)) = rows[index]?.phase else { return nil }
+        guard settings.isJournalled, let index = unnoted.first ?? fresh.first, let row = rows[index],
+            case .ready(.write(let over)) = row.phase, row.isToBeNoted,
+            noted.count + notingCount < (row.task.leavesNoTrace ? limit + 1 - runningCount : limit)
+        else { return nil }
+        if unnoted.popFirst() == nil { fresh.removeFirst() }
         let note = Note.attempt(over: over)
         rows[index]?.phase = .noting(.write(over: over))
         rows[index]?.openNote = note
@@ -697,7 +708,7 @@ extension BatchStateMachine.Row {
     /// The outcome when everything is stopped and the row would have gone on: a temporary error is reported, otherwise
     /// the row is skipped.
     fileprivate var outcomeOfStop: BatchStateMachine.Outcome {
-        if mayBeExecuted { return outcomeInDoubt }
+        if mayBeExecuted, !isInDoubtByLossOnly { return outcomeInDoubt }
         return meetsWhatPasses ? .failed(.lastError) : .skipped
     }
 
@@ -709,7 +720,7 @@ extension BatchStateMachine.Row {
 
     /// The outcome of a row that has not begun when everything ends.
     fileprivate var outcomeUnbegun: BatchStateMachine.Outcome {
-        mayBeExecuted ? .unknown(task.attempt?.doubt) : .skipped
+        mayBeExecuted && !isInDoubtByLossOnly ? .unknown(task.attempt?.doubt) : .skipped
     }
 
     /// Whether the attempt has to be noted before the row goes on.

@@ -34,9 +34,11 @@ extension DataAPI {
         /// Whether the input may have had more rows, which are not counted: the batch had ended, and its publisher did
         /// not send them as soon as they were requested.
         public var isInputUnread = false
-        /// How many bytes were cut off the end of the journal: of a line that an earlier run was writing when it was
-        /// killed. Nothing had been sent for that line.
+        /// How many bytes were cut off the end of the journal: of a line that was not whole.
         public var journalBytesCut = 0
+        /// Whether the journal may have lost rows: one of its runs was killed, or its end was lost, so that it has no
+        /// line that says that the run had ended. See ``WriteJournal`` for what follows.
+        public var journalMayMissRows = false
 
         /// Makes a summary of no rows.
         public init() {}
@@ -112,11 +114,11 @@ extension DataAPI.BatchSummary {
 }
 
 extension DataAPI.BatchSummary: CustomStringConvertible, CustomReflectable {
-    /// The counts.
+    /// The counts, and why the batch was stopped.
     public var description: String {
         "\(createdCount) created, \(updatedCount) updated, \(deletedCount) deleted, \(failedCount) failed, "
-            + "\(unknownCount) unknown, \(skippedCount) skipped" + (stop == nil ? "" : ", stopped")
-            + (isInputUnread ? ", the rest of the input not read" : "")
+            + "\(unknownCount) unknown, \(skippedCount) skipped"
+            + (isInputUnread ? ", the rest of the input not read" : "") + (stop.map { ", stopped: \($0.text)" } ?? "")
     }
 
     /// Children for a dump, without any key.
@@ -126,6 +128,11 @@ extension DataAPI.BatchSummary: CustomStringConvertible, CustomReflectable {
             children: ["counts": description, "causes": problems.map(\.cause.text), "stop": stop?.text as Any]
         )
     }
+}
+
+extension FMRest.APIError {
+    /// The totals of the batch that this error has stopped: its rows and its ``DataAPI/Batch/summary`` fail with it.
+    public var batchSummary: DataAPI.BatchSummary? { detail as? DataAPI.BatchSummary }
 }
 
 extension DataAPI.Layout {

@@ -5,6 +5,10 @@ import OpenCombine
 /// Before the first write the host is asked for the number of records and then for their ids, page by page. If these
 /// differ from what was expected, the batch fails with ``FMRest/APIError/Code/countDiffers``, and nothing is written.
 /// So 16 bytes are held per record, and records that enter the found set later are not written to.
+///
+/// With a journal the list of the records is noted before the first write. A run that resumes another one writes to these
+/// records, of which the host may find fewer by now; it finds and compares nothing. A journal of another find, or of
+/// other fields, makes it fail with ``DataAPI/WriteJournalError/Reason/foreign``.
 extension DataAPI.FoundSet {
     /// Deletes the records.
     ///
@@ -25,6 +29,8 @@ extension DataAPI.FoundSet {
     ///   - expected: how many records there must be.
     ///   - dryRun: whether to write nothing: each record has a row with its id that is
     ///     ``DataAPI/WriteResult/Kind/skipped``.
+    ///   - journal: records which records were found, and what is sent. A run that resumes another one needs the same
+    ///     find; a dry run leaves the journal alone.
     ///   - options: how the rows are written.
     ///   - isolation: the actor on which values arrive; leave it out.
     ///
@@ -32,10 +38,11 @@ extension DataAPI.FoundSet {
     public func deleteAll(
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
+        journal: DataAPI.WriteJournal? = nil,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch {
-        writing(expected, dryRun, options, isolation) { .delete($0.recordId) }
+        writing(expected, dryRun, journal, options, isolation, "deleteAll", FieldData()) { .delete($0.recordId) }
     }
 
     /// Changes the same fields of all the records.
@@ -52,6 +59,8 @@ extension DataAPI.FoundSet {
     ///   - expected: how many records there must be.
     ///   - dryRun: whether to write nothing: each record has a row with its id that is
     ///     ``DataAPI/WriteResult/Kind/skipped``.
+    ///   - journal: records which records were found, and what is sent. A run that resumes another one needs the same
+    ///     find; a dry run leaves the journal alone.
     ///   - options: how the rows are written.
     ///   - isolation: the actor on which values arrive; leave it out.
     ///
@@ -60,10 +69,13 @@ extension DataAPI.FoundSet {
         setting fields: FieldData,
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
+        journal: DataAPI.WriteJournal? = nil,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch {
-        writing(expected, dryRun, options, isolation) { .edit($0.recordId, setting: fields, modId: $0.modId) }
+        writing(expected, dryRun, journal, options, isolation, "editAll", fields) {
+            .edit($0.recordId, setting: fields, modId: $0.modId)
+        }
     }
 
     /// Changes the fields that are set in `changes`, in all the records.
@@ -77,17 +89,23 @@ extension DataAPI.FoundSet {
         setting changes: Changes,
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
+        journal: DataAPI.WriteJournal? = nil,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch where Changes.Record == R {
-        writing(expected, dryRun, options, isolation) { .edit($0.recordId, setting: changes, modId: $0.modId) }
+        writing(expected, dryRun, journal, options, isolation, "editAll", changes) {
+            .edit($0.recordId, setting: changes, modId: $0.modId)
+        }
     }
 
     private func writing(
         _ expected: DataAPI.ExpectedCount,
         _ isDryRun: Bool,
+        _ journal: DataAPI.WriteJournal?,
         _ options: DataAPI.BatchOptions,
         _ isolation: (any Actor)?,
+        _ name: String,
+        _ fields: any Encodable & Sendable,
         _ write: @escaping (WrittenVersion) -> DataAPI.RecordWrite<R>
     ) -> DataAPI.Batch {
         if isDryRun {
@@ -105,7 +123,67 @@ extension DataAPI.FoundSet {
                 isolation: isolation
             )
         }
-        return DataAPI.Batch(of: versions(expected).map(write), in: layout, journal: nil, options, isolation: isolation)
+        let rows = { (journal: OpenJournal?) in
+            guard let journal else { return versions(expected).map(write) }
+            return versions(expected, notedIn: journal) { salt in
+                RowDigest(
+                    salt: salt,
+                    write: "\(name) \(try findInJSON())",
+                    fields: try layout.digestedMembers(of: fields)
+                )
+            }
+            .map(write)
+        }
+        return DataAPI.Batch(of: rows, in: layout, journal: journal, options, isolation: isolation)
+    }
+
+    /// The records as the journal has them from an earlier run, or as they are found, published once they are noted.
+    ///
+    /// - Parameter digest: returns the digest of what is done to which records.
+    private func versions(
+        _ expected: DataAPI.ExpectedCount,
+        notedIn journal: OpenJournal,
+        digest: (_ salt: [UInt8]) throws -> RowDigest
+    ) -> AnyPublisher<WrittenVersion, FMRest.APIError> {
+        let state = journal.state
+        do {
+            let digest = try digest(state.header.salt)
+            guard state.list.map({ $0.digest == digest }) ?? state.rows.isEmpty else {
+                throw DataAPI.WriteJournalError(.foreign, detail: "another find, or other fields")
+            }
+            if let list = state.list {
+                return list.records.publisher.setFailureType(to: FMRest.APIError.self).eraseToAnyPublisher()
+            }
+            return versions(expected).collect()
+                .orderedMap(concurrency: 1) { records in
+                    NotingPublisher(
+                        entry: .list(digest, records),
+                        writer: journal.writer,
+                        time: layout.server.time
+                    )
+                    .map { records }
+                    .eraseToAnyPublisher()
+                }
+                .eraseToAnyPublisher()
+        } catch {
+            return .failing(FMRest.APIError(wrapping: error, otherwise: .encoding))
+        }
+    }
+
+    /// The find requests, for a digest.
+    private func findInJSON() throws(DataAPI.FindError) -> String {
+        let plan: FindPlan?
+        do throws(DataAPI.FindError) {
+            plan = try find?.plan(maximumRequests: 1_000, maximumCalls: maximumCalls)
+        } catch {
+            guard error.code == .matchesEverything else { throw error }
+            plan = nil
+        }
+        guard let plan else { return "all" }
+        let calls = plan.parts.map { part in
+            WireValue.array(part.map { .array($0.map { WireValue.object($0.request.dictionary) }) })
+        }
+        return String(decoding: WireValue.array(calls).json, as: UTF8.self)
     }
 
     /// The records as they are found, published once all of them are known and their number is as expected.

@@ -254,7 +254,7 @@ struct Commit<R: RecordFields> {
         }
         let attempt = job.isOpen ? journal.map { BatchStateMachine.OpenAttempt(isOverAt: $0.isOverAt) } : nil
         let making = BatchPublisher(
-            upstream: Just([script.payloadField: .text(text)] as FieldData),
+            upstream: { _ in Just([script.payloadField: .text(text)] as FieldData) },
             settings: BatchStateMachine.Settings(
                 DataAPI.BatchOptions(
                     concurrency: 1,

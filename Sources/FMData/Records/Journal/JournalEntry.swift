@@ -2,6 +2,8 @@
 enum JournalEntry: Equatable, Sendable {
     /// The first line: what the journal is for.
     case header(JournalHeader)
+    /// The rows are for these records, in this order; the digest says what is done to them.
+    case list(RowDigest, [WrittenVersion])
     /// A row is about to be sent. From here on until a later line about the row, it may have been carried out.
     ///
     /// - Parameters:
@@ -18,6 +20,10 @@ enum JournalEntry: Equatable, Sendable {
     ///
     /// - Parameter digest: the digest of a row that was settled without an attempt; else `nil`.
     case outcome(row: Int, RowDigest?, JournalOutcome)
+    /// The run has ended, and everything it had to note stands before this line.
+    case closed
+    /// Another run goes on with a journal that was not closed: lines may be missing before this one.
+    case resumed
 
     /// The field that holds the key by which a record can be looked up.
     enum NotedField: Hashable, Sendable {
@@ -73,6 +79,8 @@ struct JournalHeader: Hashable, Sendable {
 struct WrittenVersion: Hashable, Sendable {
     var recordId: Int
     var modId: Int
+
+    fileprivate var text: String { "\(recordId):\(modId)" }
 }
 
 /// The outcome of a row as the journal keeps it: without server text and without values.
@@ -89,6 +97,8 @@ struct JournalOutcome: Equatable, Sendable {
     /// For a failed row, the name of ``FMRest/APIError/code``.
     var errorCode: String?
     var fileMakerCode: Int?
+    /// For a failed row, ``FMRest/APIError/fields``.
+    var fields: [String] = []
 }
 
 // MARK: - Lines
@@ -98,8 +108,9 @@ struct JournalOutcome: Equatable, Sendable {
 // or a line end.
 
 extension JournalEntry {
-    /// Version 2 says which field holds a key. A journal of version 1 can be resumed.
-    static let version = 2
+    /// Version 2 says which field holds a key, version 3 whether a run has closed its journal. A journal of an earlier
+    /// version can be resumed.
+    static let version = 3
 
     /// The line without its end.
     func line(_ number: Int) -> String {
@@ -114,18 +125,21 @@ extension JournalEntry {
                 "fmdata-journal", "\(Self.version)", Hexadecimal.text(header.salt), header.origin.escaped,
                 header.database.escaped, header.layout.escaped,
             ]
+        case .list(let digest, let records):
+            ["list", digest.text, records.isEmpty ? "-" : records.map(\.text).joined(separator: ",")]
         case .attempt(let row, let digest, let key, let field, let over):
-            ["attempt", "\(row)", digest.text, Self.word(over), Self.word(key)] + Self.words(field)
+            ["attempt", "\(row)", digest.text, over?.text ?? "-", Self.word(key)] + Self.words(field)
         case .job(let key, let rows):
             ["job", key.escaped, rows.map { "\($0.row):\($0.digest.text)" }.joined(separator: ",")]
         case .withdrawn(let row):
             ["withdrawn", "\(row)"]
         case .outcome(let row, let digest, let outcome):
             [outcome.kind.rawValue, "\(row)", digest?.text ?? "-"] + outcome.words
+        case .closed: ["closed"]
+        case .resumed: ["resumed"]
         }
     }
 
-    private static func word(_ over: WrittenVersion?) -> String { over.map { "\($0.recordId):\($0.modId)" } ?? "-" }
     private static func word(_ key: String?) -> String { key.map { "=\($0.escaped)" } ?? "-" }
 
     private static func words(_ field: NotedField) -> [String] {
@@ -163,11 +177,16 @@ extension JournalEntry {
                 let key = words.key(), let field = words.field()
             else { return nil }
             return .attempt(row: row, digest, key: key.value, field: field, over: over.value)
+        case "list":
+            guard let digest = words.digest(), let records = words.versions() else { return nil }
+            return .list(digest, records)
         case "job":
             guard let key = words.text(), let rows = words.jobRows() else { return nil }
             return .job(key: key, rows: rows)
         case "withdrawn":
             return words.number().map { .withdrawn(row: $0) }
+        case "closed": return .closed
+        case "resumed": return .resumed
         default:
             guard let kind = JournalOutcome.Kind(rawValue: word), let row = words.number(),
                 let digest = words.optional({ RowDigest(text: $0) }), let outcome = JournalOutcome(kind, &words)
@@ -191,7 +210,8 @@ extension JournalOutcome {
         switch kind {
         case .created, .updated, .unchanged: [recordId.map { "\($0)" } ?? "-", modId.map { "\($0)" } ?? "-"]
         case .deleted: [wasThere.map { $0 ? "there" : "gone" } ?? "-"]
-        case .failed: [(errorCode ?? "").escaped, fileMakerCode.map { "\($0)" } ?? "-"]
+        case .failed:
+            [(errorCode ?? "").escaped, fileMakerCode.map { "\($0)" } ?? "-"] + fields.map { "=\($0.escaped)" }
         }
     }
 
@@ -210,6 +230,10 @@ extension JournalOutcome {
         case .failed:
             guard let code = words.text(), let fileMakerCode = words.optional(\.wholeNumber) else { return nil }
             (errorCode, self.fileMakerCode) = (code, fileMakerCode.value)
+            while !words.isEmpty {
+                guard let field = words.key()?.value else { return nil }
+                fields.append(field)
+            }
         }
     }
 }
@@ -248,12 +272,16 @@ private struct JournalWords {
     }
 
     mutating func version() -> Optionally<WrittenVersion>? {
-        optional { word in
-            let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).compactMap(
-                \.wholeNumber
-            )
-            return parts.count == 2 ? WrittenVersion(recordId: parts[0], modId: parts[1]) : nil
+        optional { WrittenVersion(text: $0) }
+    }
+
+    mutating func versions() -> [WrittenVersion]? {
+        let read = optional { word -> [WrittenVersion]? in
+            let parts = word.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            let versions = parts.compactMap { WrittenVersion(text: $0) }
+            return versions.count == parts.count ? versions : nil
         }
+        return read.map { $0.value ?? [] }
     }
 
     mutating func key() -> Optionally<String>? {
@@ -275,6 +303,14 @@ private struct JournalWords {
             rows.append(JournalEntry.JobRow(row: row, digest: digest))
         }
         return rows
+    }
+}
+
+extension WrittenVersion {
+    fileprivate init?(text: ArraySlice<UInt8>) {
+        let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).compactMap(\.wholeNumber)
+        guard parts.count == 2 else { return nil }
+        self.init(recordId: parts[0], modId: parts[1])
     }
 }
 

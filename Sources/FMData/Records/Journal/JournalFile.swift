@@ -20,6 +20,10 @@ final class JournalFile: JournalStorage {
         run(done) { file throws(DataAPI.WriteJournalError) in try file.read() }
     }
 
+    func look(_ done: @escaping Done<JournalReading>) {
+        run(done) { file throws(DataAPI.WriteJournalError) in try file.look() }
+    }
+
     func append(_ lines: [String], isUrgent: Bool, _ done: @escaping Done<Void>) {
         run(done) { file throws(DataAPI.WriteJournalError) in try file.write(lines, isUrgent: isUrgent) }
     }
@@ -71,9 +75,32 @@ private struct OpenFile {
     }
 
     mutating func read() throws(DataAPI.WriteJournalError) -> JournalReading {
-        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let isNew = file >= 0
+        if !isNew { file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
         guard file >= 0 else { throw failure(errno) }
         try takeLock()
+        var (reading, count) = try whole()
+        reading.wasEmptied = count == 0 && !isNew
+        end = count - reading.cutBytes
+        if reading.cutBytes > 0 {
+            guard ftruncate(file, off_t(end)) == 0, synchronize() else { throw failure(errno) }
+        }
+        // Without its folder on the disk, a new file and its contents can be lost. An earlier run that created the file
+        // may have been killed before it synchronized the folder; then it has not begun the journal.
+        if reading.state == nil { try synchronizeFolder() }
+        return reading
+    }
+
+    /// Reads it as it is, whoever has it open.
+    mutating func look() throws(DataAPI.WriteJournalError) -> JournalReading {
+        file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure(errno) }
+        defer { close() }
+        return try whole().reading
+    }
+
+    private func whole() throws(DataAPI.WriteJournalError) -> (reading: JournalReading, count: Int) {
         var info = stat()
         guard fstat(file, &info) == 0 else { throw failure(errno) }
         guard info.st_mode & S_IFMT == S_IFREG else { throw DataAPI.WriteJournalError(.notAJournal, detail: path) }
@@ -85,22 +112,13 @@ private struct OpenFile {
         } catch {
             throw DataAPI.WriteJournalError(.storage, detail: path)
         }
-        var reading: JournalReading
         do throws(DataAPI.WriteJournalError) {
-            reading = try JournalReading(bytes)
+            return (try JournalReading(bytes), bytes.count)
         } catch {
             var error = error
             error.detail = path
             throw error
         }
-        end = bytes.count - reading.cutBytes
-        if reading.cutBytes > 0 {
-            guard ftruncate(file, off_t(end)) == 0, synchronize() else { throw failure(errno) }
-        }
-        // Without its folder on the disk, a new file and its contents can be lost. An earlier run that created the file
-        // may have been killed before it synchronized the folder; then it has not begun the journal.
-        if reading.state == nil { try synchronizeFolder() }
-        return reading
     }
 
     mutating func write(_ lines: [String], isUrgent: Bool) throws(DataAPI.WriteJournalError) {

@@ -2,8 +2,20 @@
 struct JournalState: Equatable, Sendable {
     let header: JournalHeader
     private(set) var rows: [Int: Row] = [:]
+    /// The records that the rows are for, where the first run has found them.
+    private(set) var list: List?
     /// The number of lines.
     private(set) var lineCount = 1
+    /// Whether a run has ended with the last line.
+    private(set) var isClosed = false
+    /// Whether a run has gone on with a journal that was not closed.
+    private(set) var wasResumed = false
+
+    struct List: Equatable, Sendable {
+        /// Says what is done to them.
+        var digest: RowDigest
+        var records: [WrittenVersion]
+    }
 
     struct Row: Equatable, Sendable {
         var digest: RowDigest
@@ -30,9 +42,13 @@ struct JournalState: Equatable, Sendable {
 
     /// Adds a line; throws for one that cannot follow those before it.
     mutating func add(_ entry: JournalEntry) throws(DataAPI.WriteJournalError.Reason) {
+        isClosed = entry == .closed
         switch entry {
         case .header:
             throw .damaged
+        case .list(let digest, let records):
+            guard list == nil, rows.isEmpty else { throw .damaged }
+            list = List(digest: digest, records: records)
         case .attempt(let row, let digest, let key, let field, let over):
             try begin(Row(digest: digest, key: key, field: field, phase: .open(over: over)), row)
         case .job(let key, let jobRows):
@@ -47,6 +63,8 @@ struct JournalState: Equatable, Sendable {
             guard let known = digest ?? rows[row]?.digest else { throw .damaged }
             let old = rows[row]
             rows[row] = Row(digest: known, key: old?.key, field: old?.field ?? .none, phase: .done(outcome))
+        case .closed: break
+        case .resumed: wasResumed = true
         }
         lineCount += 1
     }
@@ -70,6 +88,22 @@ extension JournalState {
             }
         }
         return last
+    }
+}
+
+extension JournalState {
+    /// The rows of all keys in this field, except those of rows that were not carried out.
+    ///
+    /// Computed only on request, because it visits every row.
+    func rowsOfKeys(in field: String) -> [String: Int] {
+        var found: [String: Int] = [:]
+        for (index, row) in rows where row.phase.mayHaveChangedARecord {
+            guard let key = row.key, case .named(let noted) = row.field, noted.lowercased() == field.lowercased() else {
+                continue
+            }
+            found[key] = index
+        }
+        return found
     }
 }
 
@@ -116,9 +150,16 @@ extension JournalState.Phase {
 struct JournalReading: Equatable, Sendable {
     /// `nil` for a journal that has not begun.
     var state: JournalState?
-    /// How many bytes at the end belong to an incomplete line. Nothing was sent for that line: an attempt counts only
-    /// when it is on the disk.
+    /// How many bytes at the end belong to an incomplete line.
     var cutBytes = 0
+    /// Whether the journal was there and had not even a first line.
+    var wasEmptied = false
+
+    /// Whether lines may be missing: the last run was killed, or the end of the journal was lost since. Of these two
+    /// nothing tells one from the other.
+    var mayMissRows: Bool {
+        cutBytes > 0 || wasEmptied || state.map { !$0.isClosed || $0.wasResumed } ?? false
+    }
 
     /// - Parameter bytes: the whole journal. Bytes after the last line feed are not read.
     init(_ bytes: [UInt8]) throws(DataAPI.WriteJournalError) {

@@ -1,5 +1,15 @@
 import NIOConcurrencyHelpers
 
+/// What a journal says when a run opens it.
+struct EarlierRuns: Sendable {
+    /// What earlier runs have noted.
+    var state: JournalState
+    /// How many bytes were cut off its end.
+    var cutBytes = 0
+    /// Whether rows that earlier runs have sent may be missing.
+    var mayMissRows = false
+}
+
 /// A journal in use by one run: reads its state and writes entries. Lines added while others are being stored wait and
 /// are stored together.
 final class JournalWriter: Sendable {
@@ -13,19 +23,27 @@ final class JournalWriter: Sendable {
         var failure: FMRest.APIError?
         /// Rows with an attempt, or in a job, that have no outcome.
         var openRows: Set<Int> = []
+        /// Whether the last line says that a run has closed the journal.
+        var endsClosed = false
         var isClosed = false
         var closed: (@Sendable () -> Void)?
 
         /// Whether the entry can follow those before it.
         mutating func follows(_ entry: JournalEntry) -> Bool {
             switch entry {
-            case .header: break
+            case .header, .list, .closed, .resumed: break
             case .attempt(let row, _, _, _, _): openRows.insert(row)
             case .job(_, let rows): openRows.formUnion(rows.lazy.map(\.row))
             case .withdrawn(let row): return openRows.remove(row) != nil
             case .outcome(let row, _, _): openRows.remove(row)
             }
             return true
+        }
+
+        mutating func add(_ entry: JournalEntry) {
+            lines.append(entry.line(lineCount))
+            lineCount += 1
+            endsClosed = entry == .closed
         }
     }
 
@@ -40,11 +58,10 @@ final class JournalWriter: Sendable {
     ///
     /// - Parameters:
     ///   - header: the header of these writes.
-    ///   - done: receives the state of the journal, and how many bytes were cut off its end. The journal is closed
-    ///     after a failure.
+    ///   - done: receives what earlier runs have noted. The journal is closed after a failure.
     func open(
         _ header: JournalHeader,
-        _ done: @escaping @Sendable (Result<(JournalState, cutBytes: Int), FMRest.APIError>) -> Void
+        _ done: @escaping @Sendable (Result<EarlierRuns, FMRest.APIError>) -> Void
     ) {
         storage.load { result in
             let opened = result.flatMap { reading in self.began(with: reading, header) }
@@ -58,7 +75,7 @@ final class JournalWriter: Sendable {
     private func began(
         with reading: JournalReading,
         _ header: JournalHeader
-    ) -> Result<(JournalState, cutBytes: Int), DataAPI.WriteJournalError> {
+    ) -> Result<EarlierRuns, DataAPI.WriteJournalError> {
         if let known = reading.state {
             guard known.header.isForTheSame(as: header) else {
                 let old = known.header
@@ -68,14 +85,20 @@ final class JournalWriter: Sendable {
             state.withLockedValue { state in
                 state.lineCount = known.lineCount
                 state.openRows = openRows
+                state.endsClosed = known.isClosed
             }
-            return .success((known, reading.cutBytes))
+        } else {
+            state.withLockedValue { $0.add(.header(header)) }
         }
-        state.withLockedValue { state in
-            state.lines = [JournalEntry.header(header).line(0)]
-            state.lineCount = 1
-        }
-        return .success((JournalState(header), reading.cutBytes))
+        // Later runs have to know it as well, also when this one has closed the journal.
+        if reading.mayMissRows, reading.state?.wasResumed != true { state.withLockedValue { $0.add(.resumed) } }
+        return .success(
+            EarlierRuns(
+                state: reading.state ?? JournalState(header),
+                cutBytes: reading.cutBytes,
+                mayMissRows: reading.mayMissRows
+            )
+        )
     }
 
     /// Adds an entry, which is stored with the next lines that a caller waits for, or a little later.
@@ -90,8 +113,7 @@ final class JournalWriter: Sendable {
             if let failure = state.failure { return failure }
             if state.isClosed { return FMRest.APIError(DataAPI.WriteJournalError(.storage, detail: "it is closed")) }
             guard state.follows(entry) else { return nil }
-            state.lines.append(entry.line(state.lineCount))
-            state.lineCount += 1
+            state.add(entry)
             if let noted { state.waiting.append(noted) }
             return nil
         }
@@ -125,9 +147,10 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Closes the journal when everything added is stored.
+    /// Closes the journal when everything added is stored, and notes that.
     func close(_ done: @escaping @Sendable () -> Void = {}) {
         state.withLockedValue { state in
+            if !state.isClosed, !state.endsClosed, state.failure == nil { state.add(.closed) }
             state.isClosed = true
             state.closed = done
         }

@@ -36,20 +36,20 @@ struct JournalledPublisher<Output>: RelayPublisher {
 
     private static func opened(
         _ writer: JournalWriter,
-        _ result: Result<(JournalState, cutBytes: Int), FMRest.APIError>,
+        _ result: Result<EarlierRuns, FMRest.APIError>,
         _ subscription: ColdSubscription<Self>
     ) {
         switch result {
         case .failure(let error): subscription.finish(.failure(error))
-        case .success(let (state, cutBytes)):
+        case .success(let earlier):
             let source = subscription.unlessEnded { source, memory in
                 memory = writer
                 return source
             }
             guard let source else { return writer.close() }
-            source.news.cut(journalBytes: cutBytes)
+            source.news.opened(earlier)
             let isOverAt = source.time.now() + source.settlingTime
-            source.body(OpenJournal(writer: writer, state: state, isOverAt: isOverAt)).subscribe(subscription)
+            source.body(OpenJournal(writer: writer, state: earlier.state, isOverAt: isOverAt)).subscribe(subscription)
         }
     }
 

@@ -1,4 +1,5 @@
 import FMHTTP
+import Foundation
 
 /// Distinguishes a row from others without holding its values: the first 16 bytes of the SHA-256 of the journal's salt,
 /// the kind of write and the fields.
@@ -25,6 +26,13 @@ struct RowDigest: Hashable, Sendable {
         guard let bytes = Hexadecimal.bytes(text), bytes.count == 16 else { return nil }
         high = bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The key that a row gets that has none: the same for the same row at the same place, and another one in each
+    /// journal, whose random salt is in the digest.
+    func key(ofRow row: Int) -> String {
+        var bytes = SHA256.hash(Array("\(text) \(row)".utf8))[...]
+        return UUID(random: { bytes.popFirst().map { Double($0) / 256 } ?? 0 }).uuidString
     }
 
     /// 32 hexadecimal digits.

@@ -19,7 +19,7 @@ extension DataAPI {
             public static let notAJournal = Reason("it is no journal")
             /// The journal was written by a later version of this library.
             public static let otherVersion = Reason("it has a format of a later version")
-            /// The journal belongs to other writes: for another host, database or layout.
+            /// The journal belongs to other writes: for another host, database, layout or find.
             public static let foreign = Reason("it belongs to other writes")
             /// Another run has it open, in this process or in another one.
             public static let inUse = Reason("another run has it open")

@@ -149,10 +149,11 @@ extension DataAPI.FoundSet {
         setting fields: DataAPI.FieldAssignments<R>,
         _ expected: DataAPI.ExpectedCount,
         dryRun: Bool = false,
+        journal: DataAPI.WriteJournal? = nil,
         options: DataAPI.BatchOptions = DataAPI.BatchOptions(),
         isolation: (any Actor)? = #isolation
     ) -> DataAPI.Batch {
-        editAll(setting: fields, expected, dryRun: dryRun, options: options, isolation: isolation)
+        editAll(setting: fields, expected, dryRun: dryRun, journal: journal, options: options, isolation: isolation)
     }
 }
 

@@ -205,7 +205,7 @@ extension DataAPI.TypedLayout {
         case .none: break
         }
         let making = BatchPublisher(
-            upstream: Just(fields),
+            upstream: { _ in Just(fields) },
             settings: time.settings(at: server.time.now()),
             time: server.time,
             random: server.random,

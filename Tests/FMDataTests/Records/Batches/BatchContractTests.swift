@@ -88,11 +88,11 @@ import Testing
             await progress.completion()
             expectNoDifference(progress.values.last?.createdCount, 30)
             expectNoDifference(progress.values.map(\.rowCount), progress.values.map(\.rowCount).sorted())
-            // A subscriber that comes after the end receives the end, and nothing is written again.
+            // A subscriber that comes after the end receives the summary, and no rows; nothing is written again.
             let summary = try await batch.summary.firstValue()
             expectNoDifference(summary.createdCount, 30)
-            let late = try await batch.outcome().get()
-            expectNoDifference(late.count, 0)
+            let late = await batch.outcome()
+            expectNoDifference(late.failure?.code, .noValue)
             expectNoDifference(sandbox.people.count, 30)
         }
     }
@@ -119,9 +119,43 @@ import Testing
             batch.subscribe(rows)
             await rows.valueCount(atLeast: 1)
             rows.cancel()
-            let summary = try await batch.summary.firstValue()
+            let summary = try await batch.stopped()
             expectNoDifference(summary.stop?.code, "cancelled")
             #expect(!summary.isComplete)
+        }
+    }
+
+    /// The rows and the summary fail with what has stopped the batch, and have the totals.
+    @Test func aStoppedBatchFailsWithItsTotals() async throws {
+        try await Self.run { people, sandbox in
+            let writes = [Member(name: "Ada"), Member(name: ""), Member(name: "Ben")].map {
+                DataAPI.RecordWrite.create($0)
+            }
+            let options = DataAPI.BatchOptions(concurrency: 1, onFailure: .stop(after: 1))
+            let batch = people.writing(writes, options: options, isolation: nil)
+            let rows = Subscriber(initialDemand: .none)
+            batch.subscribe(rows)
+            let summary = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
+            batch.summary.subscribe(summary)
+            let progress = TrackingSubscriber<DataAPI.BatchSummary, FMRest.APIError>()
+            batch.progress.subscribe(progress)
+            rows.request(.unlimited)
+            for end in [await rows.completion(), await summary.completion()] {
+                guard case .failure(let error) = end else {
+                    Issue.record("it fails")
+                    continue
+                }
+                expectNoDifference(error.fileMakerCode, .valueRequired)
+                expectNoDifference(error.batchSummary?.createdCount, 1)
+                expectNoDifference(error.batchSummary?.skippedCount, 1)
+                let text = "\(try #require(error.batchSummary))"
+                #expect(text.hasPrefix("1 created, 0 updated, 0 deleted, 1 failed, 0 unknown, 1 skipped, stopped: "))
+                #expect(text.contains("509"))
+            }
+            expectNoDifference(summary.values, [])
+            expectNoDifference(rows.values.map(\.short), ["0 created", "1 failed 509", "2 skipped"])
+            await progress.completion()
+            expectNoDifference(progress.values.last?.stop?.fileMakerCode, 509)
         }
     }
 

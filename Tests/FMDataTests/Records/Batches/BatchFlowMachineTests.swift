@@ -219,6 +219,48 @@ import Testing
         expectNoDifference(batch.foundNothing(0), [.skipped(0)])
     }
 
+    /// A row that nothing could be told of after a kill is noted when a call is about to be free, and not before.
+    @Test(arguments: [BatchStateMachine.RowTask.create, .edit()])
+    func oneRowThatLeavesNoTraceIsNotedAhead(task: BatchStateMachine.RowTask) {
+        var batch = BatchMachineFixture { $0.isJournalled = true }
+        var open: Set<Int> = []
+        var mostOpen = 0
+        func follow(_ steps: [BatchMachineFixture.Action]) -> [Int] {
+            var noting: [Int] = []
+            for case .note(let index, let note) in steps {
+                if case .attempt = note {
+                    open.insert(index)
+                    noting.append(index)
+                } else {
+                    open.remove(index)
+                }
+                mostOpen = max(mostOpen, open.count)
+            }
+            return noting
+        }
+        var noting: [Int] = []
+        for index in 0..<20 {
+            var task = task
+            task.serialKey = task.serialKey.map { _ in .record(index) }
+            noting += follow(batch.receive(task))
+        }
+        expectNoDifference(noting, [0, 1, 2, 3, 4])
+        for index in 0..<20 {
+            for index in noting { noting = follow(batch.noted(index)) + noting.filter { $0 != index } }
+            noting += follow(batch.created(index))
+        }
+        expectNoDifference(open, [])
+        expectNoDifference(mostOpen, 5)
+    }
+
+    @Test func rowsWithAKeyAreNotedAheadForEachCall() {
+        var batch = BatchMachineFixture { $0.isJournalled = true }
+        let attempt = BatchStateMachine.Note.attempt(over: nil)
+        _ = batch.receive(.createWithKey, .createWithKey, .createWithKey, .createWithKey)
+        expectNoDifference(batch.receive(.createWithKey), [])
+        expectNoDifference(batch.noted(0), [.write(0), .note(4, attempt)])
+    }
+
     /// When the retry timeout ends for an upsert whose record keeps changing, the journal notes it as withdrawn, so
     /// that another run tries again.
     @Test func patienceThatEndsIsNotTheEndOfARow() {

@@ -42,6 +42,37 @@ import Testing
         expectNoDifference(batch.found(0, modId: 1), [.publish(0, .created(recordId: 7, modId: 1))])
     }
 
+    /// A row that an earlier run may have sent, though its journal says nothing of it.
+    @Test func whatAJournalMayHaveLostIsLookedUpOnce() {
+        var task = BatchStateMachine.RowTask.createWithKey.perhapsDone
+        task.attempt?.isNoted = false
+        var batch = BatchMachineFixture { $0.isJournalled = true }
+        expectNoDifference(batch.receive(task, task), [.view(0), .view(1)])
+        expectNoDifference(
+            batch.found(0, modId: 0),
+            [
+                .note(0, .outcome(.created(recordId: 7, modId: 0))), .publish(0, .created(recordId: 7, modId: 0)),
+            ]
+        )
+        expectNoDifference(batch.foundNothing(1), [.note(1, .attempt(over: nil))])
+        expectNoDifference(batch.noted(1), [.write(1)])
+        // From here on it is as any row.
+        expectNoDifference(batch.trouble(1, .answerLost), [.view(1)])
+        expectNoDifference(batch.foundNothing(1), [])
+        expectNoDifference(batch.ring(), [.view(1)])
+    }
+
+    @Test func whatAJournalMayHaveLostIsSkippedWhenTheBatchStopsBeforeIt() {
+        var task = BatchStateMachine.RowTask.createWithKey.perhapsDone
+        task.attempt?.isNoted = false
+        var batch = BatchMachineFixture {
+            $0.concurrency = 1
+            $0.failureLimit = 1
+        }
+        _ = batch.receive(.create, task)
+        expectNoDifference(batch.trouble(0, .refused), [.stopped(by: 0), .failed(0), .skipped(1)])
+    }
+
     @Test func aDoubleAfterALostAnswerIsOurs() {
         var batch = BatchMachineFixture()
         _ = batch.receive(.createWithKey)

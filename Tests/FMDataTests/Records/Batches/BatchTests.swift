@@ -213,7 +213,7 @@ import Testing
     @Test func credentialsThatAreRefusedEndTheBatch() async throws {
         try await Hosted.run(.people(), credentials: .init(user: "admin", password: "wrong")) { database, sandbox in
             let summary = try await database.layout(Member.self).writing(Member.numbered(0..<1_000).map { .create($0) })
-                .summary.firstValue()
+                .stopped()
             expectNoDifference(summary.stop?.fileMakerCode, 212)
             expectNoDifference(sandbox.counters.failedLogins, 1)
             #expect(summary.failedCount > 0)
@@ -229,8 +229,7 @@ import Testing
             let summary = try await people.layout.of(FieldData.self).writing(
                 rows.map { .create($0) },
                 options: .init(concurrency: concurrency)
-            ).summary
-                .firstValue()
+            ).stopped()
             expectNoDifference(summary.stop?.fileMakerCode, 102)
             expectNoDifference(summary.stop?.fields, ["Nmae"])
             expectNoDifference(summary.createdCount, 0)
@@ -245,7 +244,7 @@ import Testing
         try await Self.run { people, sandbox in
             let rows = Member.numbered(0..<10) + (0..<1_000).map { _ in Member(name: "") }
             let options = DataAPI.BatchOptions(onFailure: .stop(after: 3))
-            let summary = try await people.writing(rows.map { .create($0) }, options: options).summary.firstValue()
+            let summary = try await people.writing(rows.map { .create($0) }, options: options).stopped()
             expectNoDifference(summary.createdCount, 10)
             expectNoDifference(summary.stop?.fileMakerCode, 509)
             #expect((3...6).contains(summary.failedCount))
@@ -258,7 +257,7 @@ import Testing
         try await Self.run { people, sandbox in
             let rows = Member.numbered(0..<5).publisher.setFailureType(to: Unreadable.self)
                 .append(Fail(error: Unreadable()))
-            let summary = try await people.writing(rows.map { .create($0) }).summary.firstValue()
+            let summary = try await people.writing(rows.map { .create($0) }).stopped()
             expectNoDifference(summary.createdCount, 5)
             expectNoDifference(summary.stop?.text, "encoding: Unreadable")
         }

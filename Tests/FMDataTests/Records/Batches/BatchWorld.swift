@@ -1,6 +1,7 @@
 import FMData
 import FMSandbox
 import FMTestSupport
+import Testing
 
 /// A person of ``Solution/people(count:)``.
 struct Member: LayoutRecord, Equatable {
@@ -41,6 +42,14 @@ extension Sandbox {
 
     func setLocked(_ isLocked: Bool, person recordId: Int) throws {
         try setLocked(isLocked, recordId: recordId, ofTable: "People", inDatabase: "Single")
+    }
+}
+
+extension DataAPI.Batch {
+    /// The totals of a batch that is stopped: its summary fails with them.
+    func stopped() async throws -> DataAPI.BatchSummary {
+        let error = await summary.outcome().failure
+        return try #require(error?.batchSummary)
     }
 }
 

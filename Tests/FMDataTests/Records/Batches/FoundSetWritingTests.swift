@@ -45,6 +45,8 @@ import Testing
                 let error = await batch.outcome().failure
                 expectNoDifference(error?.code, .countDiffers)
                 #expect(error?.reason.contains("\(expected)") == true)
+                // The rows are gone by then, and the summary tells the same.
+                expectNoDifference(awaited: await batch.summary.outcome().failure?.code, .countDiffers)
             }
             expectNoDifference(writes(sandbox), 0)
             expectNoDifference(sandbox.people.count, 3)
@@ -90,6 +92,78 @@ import Testing
             let more = try await all.editAll(setting: ["City": "Rom"], .exactly(4), options: options).outcome().get()
             expectNoDifference(more.map(\.short), (0..<4).map { "\($0) edited" })
             expectNoDifference(sandbox.people.map(\.modId), [2, 2, 1, 2])
+        }
+    }
+
+    // MARK: Journals
+
+    private static let once = DataAPI.BatchOptions(concurrency: 1, order: .input, onFailure: .stop(after: 1))
+
+    /// The records that were found first are written to, though the find has others by now.
+    @Test func aRunIsTakenUpWithTheRecordsThatWereFoundFirst() async throws {
+        try await run(count: 6) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let found = people.find { $0(.name).contains("Old") }
+            sandbox.inject(.error(.init(301)), on: .deleteRecord, skipping: 2, count: nil)
+            var options = Self.once
+            options.retryTimeout = .zero
+            let first = await found.deleteAll(.exactly(6), journal: journal, options: options).outcome().failure
+            expectNoDifference(first?.batchSummary?.deletedCount, 2)
+            sandbox.clearFaults()
+            _ = try await people.create(Member(name: "Old and new")).firstValue()
+
+            let second = try await found.deleteAll(.exactly(6), journal: journal, options: options).outcome().get()
+            expectNoDifference(second.map(\.short), (0..<6).map { "\($0) deleted" })
+            expectNoDifference(second.map(\.isFromJournal), [true, true, false, false, false, false])
+            expectNoDifference(sandbox.people.map { $0.values["Name"] }, ["Old and new"])
+            let contents = try await journal.contents()
+            expectNoDifference(contents.doneRows, Array(0..<6))
+            expectNoDifference(contents.layout, "People")
+        }
+    }
+
+    @Test func editsThatAreTakenUpAreBasedOnWhatWasFoundFirst() async throws {
+        try await run(count: 4) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let found = people.find { $0(.city).isEmpty }
+            sandbox.inject(.error(.init(105)), on: .editRecord, skipping: 2, count: 1)
+            let options = DataAPI.BatchOptions(concurrency: 1, order: .input)
+            _ = await found.editAll(setting: ["City": "Kiel"], .exactly(4), journal: journal, options: options)
+                .outcome()
+            expectNoDifference(sandbox.people.map { $0.values["City"] }, ["Kiel", "Kiel", nil, nil])
+            // Another client changes a record that is still to be edited.
+            _ = try await people.edit(3, setting: ["Name": "New"]).firstValue()
+            let rows = try await found.editAll(
+                setting: ["City": "Kiel"],
+                .exactly(4),
+                journal: journal,
+                options: options
+            )
+            .outcome().get()
+            expectNoDifference(rows.map(\.short), ["0 edited", "1 edited", "2 failed 306", "3 edited"])
+            expectNoDifference(sandbox.people.map(\.modId), [1, 1, 1, 1])
+        }
+    }
+
+    @Test func aJournalOfAnotherFindIsForeign() async throws {
+        try await run(count: 3) { people, sandbox in
+            let journal = DataAPI.WriteJournal.memory()
+            let found = people.find { $0(.name).contains("Old") }
+            _ = try await found.editAll(setting: ["City": "Kiel"], .exactly(3), journal: journal).outcome().get()
+            let before = writes(sandbox)
+            for batch in [
+                found.deleteAll(.exactly(3), journal: journal),
+                found.editAll(setting: ["City": "Rom"], .exactly(3), journal: journal),
+                people.find { $0(.name) == "Old 1" }.editAll(setting: ["City": "Kiel"], .exactly(1), journal: journal),
+                people.allRecords.editAll(setting: ["City": "Kiel"], .exactly(3), journal: journal),
+            ] {
+                let error = await batch.outcome().failure
+                expectNoDifference((error?.underlying as? DataAPI.WriteJournalError)?.reason, .foreign)
+            }
+            expectNoDifference(writes(sandbox), before)
+            let again = try await found.editAll(setting: ["City": "Kiel"], .exactly(3), journal: journal).summary
+                .firstValue()
+            expectNoDifference(again.journalCount, 3)
         }
     }
 

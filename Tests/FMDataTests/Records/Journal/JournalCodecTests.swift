@@ -19,12 +19,19 @@ import Testing
 
     private static let entries: [JournalEntry] = [
         .header(header),
+        .list(digest(9), [.init(recordId: 17, modId: 3), .init(recordId: 18, modId: 0)]),
         .attempt(row: 0, digest(0), key: "a b", over: nil),
         .attempt(row: 1, digest(1), key: nil, over: nil),
         .attempt(row: 2, digest(2), key: "ü\r\n=", field: .named("Key 1"), over: .init(recordId: 17, modId: 3)),
         .outcome(row: 1, nil, .init(kind: .created, recordId: 58, modId: nil)),
-        .outcome(row: 4, digest(4), .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1)),
+        .outcome(
+            row: 4,
+            digest(4),
+            .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1, fields: ["a b", ""])
+        ),
         .withdrawn(row: 0),
+        .closed,
+        .resumed,
         .attempt(row: 0, digest(0), key: "", over: nil),
         .job(key: "j 1", rows: [.init(row: 5, digest: digest(5)), .init(row: 6, digest: digest(6))]),
         .outcome(row: 2, nil, .init(kind: .updated, recordId: 17, modId: 4)),
@@ -59,6 +66,10 @@ import Testing
         expectNoDifference(state.header, Self.header)
         expectNoDifference(state.lineCount, Self.entries.count)
         expectNoDifference(
+            state.list,
+            .init(digest: Self.digest(9), records: [.init(recordId: 17, modId: 3), .init(recordId: 18, modId: 0)])
+        )
+        expectNoDifference(
             state.rows,
             [
                 0: .init(digest: Self.digest(0), key: "", phase: .open(over: nil)),
@@ -72,7 +83,9 @@ import Testing
                 4: .init(
                     digest: Self.digest(4),
                     key: nil,
-                    phase: .done(.init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1))
+                    phase: .done(
+                        .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: -1, fields: ["a b", ""])
+                    )
                 ),
                 5: .init(digest: Self.digest(5), key: "j 1", phase: .done(.init(kind: .deleted, wasThere: false))),
                 6: .init(digest: Self.digest(6), key: "j 1", phase: .done(.init(kind: .unchanged, recordId: 3))),
@@ -135,6 +148,8 @@ import Testing
     /// Lines that are valid by themselves but cannot follow each other.
     @Test(arguments: [
         [JournalEntry.withdrawn(row: 0)],
+        [.list(digest(0), []), .list(digest(0), [])],
+        [.attempt(row: 0, digest(0), key: nil, over: nil), .list(digest(1), [])],
         [.header(header)],
         [.outcome(row: 0, nil, .init(kind: .created))],
         [
@@ -152,6 +167,19 @@ import Testing
     func whatCannotBeIsDamage(entries: [JournalEntry]) {
         let texts = ([.header(Self.header)] + entries).enumerated().map { $1.line($0) }
         #expect(throws: DataAPI.WriteJournalError(.damaged, line: texts.count - 1)) { try JournalReading(texts: texts) }
+    }
+
+    @Test func whatAJournalHoldsIsToldWithoutARun() throws {
+        expectNoDifference(.init(try JournalReading([])), DataAPI.WriteJournal.Contents())
+        var contents = DataAPI.WriteJournal.Contents()
+        contents.host = Self.header.origin
+        contents.database = Self.header.database
+        contents.layout = Self.header.layout
+        contents.doneRows = [1, 2, 5, 6]
+        contents.failedRows = [4]
+        contents.openRows = [0]
+        contents.mayMissRows = true
+        expectNoDifference(.init(try JournalReading(Self.bytes)), contents)
     }
 
     /// A journal of the first version, which did not note in which field a key is.
@@ -188,9 +216,26 @@ import Testing
         expectNoDifference(state.lastRowsOfLanes(), [.record(7): 5, .key("e7"): 8])
     }
 
+    @Test func aKeyIsKnownByItsRowUnlessThatWasNotCarriedOut() throws {
+        let entries: [JournalEntry] = [
+            .header(Self.header),
+            .attempt(row: 0, Self.digest(0), key: "a", field: .named("K"), over: nil),
+            .attempt(row: 1, Self.digest(1), key: "b", field: .named("k"), over: nil),
+            .outcome(row: 1, nil, .init(kind: .created, recordId: 7)),
+            .attempt(row: 2, Self.digest(2), key: "c", field: .named("K"), over: nil), .withdrawn(row: 2),
+            .attempt(row: 3, Self.digest(3), key: "d", field: .named("K"), over: nil),
+            .outcome(row: 3, nil, .init(kind: .failed, errorCode: "fileMaker", fileMakerCode: 504)),
+            .attempt(row: 4, Self.digest(4), key: "e", field: .named("L"), over: nil),
+            .attempt(row: 5, Self.digest(5), key: "7", over: nil),
+        ]
+        let texts = entries.enumerated().map { $1.line($0) }
+        let state = try #require(try JournalReading(texts: texts).state)
+        expectNoDifference(state.rowsOfKeys(in: "K"), ["a": 0, "b": 1])
+    }
+
     @Test func aLaterVersionIsToldFromDamage() {
         let line = Self.entries[0].line(0).split(separator: " ").dropLast().joined(separator: " ")
-            .replacingOccurrences(of: "journal 2 ", with: "journal 3 ")
+            .replacingOccurrences(of: "journal 3 ", with: "journal 4 ")
         let text = "\(line) \(CRC32.hex(of: line.utf8))"
         #expect(throws: DataAPI.WriteJournalError(.otherVersion, line: 0)) { try JournalReading(texts: [text]) }
     }
