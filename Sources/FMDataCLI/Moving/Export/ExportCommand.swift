@@ -71,9 +71,9 @@ struct ExportCommand: AsyncParsableCommand {
         let text = try text(columns)
         let plan = try await plan(fields, columns, text, at: try visit.place())
         var source = try ExportSource(layout, fields, found: found, key: key, portals: parts.requests(fields))
-        guard let output else {
+        guard let target else {
             let stream = StandardOutput()
-            let end = try await Self.copy(source, columns, text, to: stream.write)
+            let end = try await Self.copy(source, columns, text, to: { try stream.write($0) })
             try stream.flush()
             return try await tell(end, visit)
         }
