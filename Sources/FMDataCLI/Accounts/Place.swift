@@ -257,6 +257,8 @@ extension Place {
         // Another session would need a login, and so ask for the password in the middle of the work.
         if tokens != nil, password?.source.isQuestion ?? true { config.sessions.maximumSessions = 1 }
         config.logger = logger
+        // Values of a file arrive as they stand there; what people type gets FileMaker's line breaks where it is read.
+        config.encoding.lineBreaks = .asTheyAre
         adjust(&config)
         let variables = settings.merging(["FM_HOST": host, "FM_CA": ca ?? ""]) { $1 }
         return try reporting { () throws(DataAPI.EnvironmentError) in

@@ -85,6 +85,14 @@ import Testing
             text(.sql, ["1", "9007199254740993", "it's\u{0}"]),
             "INSERT INTO \"a \"\"b\"\"\" VALUES (1, 9007199254740993, 'it''s' || char(0) || '');\n"
         )
+        // The shell of SQLite takes a carriage return off the end of each line, even within a text.
+        expectNoDifference(
+            text(.sql, ["1", "2", "a\r\nb\rc\nd\r\n"]),
+            "INSERT INTO \"a \"\"b\"\"\" VALUES (1, 2, replace('a\u{E000}\nb\rc\nd\u{E000}\n', '\u{E000}', char(13)));\n"
+        )
+        #expect(text(.sql, ["1", "2", "\u{E000}\r\n"]).contains("replace('\u{E000}\u{E001}\n', '\u{E001}', char(13))"))
+        // A quote and the accent behind it are one character.
+        #expect(text(.sql, ["1", "2", "'\u{301}"]).contains("(1, 2, '''\u{301}')"))
         // More digits than SQLite's numbers have.
         #expect(text(.sql, ["1", "1.2345678901234567", ""]).contains("'1.2345678901234567', NULL"))
         expectNoDifference(
