@@ -68,7 +68,7 @@ enum ExitStatus: Int32, CaseIterable {
 func note(_ line: String) {
     if Pager.shared.keep(line) { return }
     ProgressLine.shared.hide()
-    writeToStandardError("\(line)\n")
+    writeToStandardError("\(isatty(STDERR_FILENO) != 0 ? line.harmless : line)\n")
 }
 
 /// Writes text to standard error. If that is closed, nobody is to be told.

@@ -58,7 +58,7 @@ extension NetrcFile {
         in file: PrivateFile,
         complain: (String) -> Void
     ) throws -> PasswordSource? {
-        guard let host, let user, let name = hostName(of: host) else { return nil }
+        guard let host, let user, let name = HostName(host)?.name else { return nil }
         do {
             // Many users keep it elsewhere, behind a link.
             guard let content = try PrivateFile(file.url.resolvingSymlinksInPath()).read() else { return nil }
@@ -68,11 +68,6 @@ extension NetrcFile {
             complain("\(file.url.path) is ignored, since others can read it: chmod 600 it.")
             return nil
         }
-    }
-
-    private static func hostName(of host: String) -> String? {
-        let rest = host.firstRange(of: "://").map { host[$0.upperBound...] } ?? host[...]
-        return Authority(rest.prefix { $0 != "/" })?.host
     }
 }
 

@@ -21,6 +21,8 @@ struct Place: Sendable {
     var password: PasswordReader?
     /// The file in which the session is kept for the next command; nil if the command ends it.
     var tokens: URL?
+    /// Why the environment's password or key is not used; nil if it is, or if there is none.
+    private let withheld: String?
     /// The variables of the environment that the library reads itself: limits, the root path, a key.
     private let settings: [String: String]
     /// The logger of the library; nil for none.
@@ -69,7 +71,10 @@ struct Place: Sendable {
         profile = sources.profileName
         pins = sources.profile?.host == host ? sources.profile?.pins ?? [] : []
         tokens = isProfiles && sources.profile?.keepSession != false ? folders.tokens : nil
-        settings = sources.isEnvironmentOf(host) ? environment.filter { Self.settingNames.contains($0.key) } : [:]
+        withheld = sources.withheld(host: host, user: user)
+        // How long a call may take says nothing about a host.
+        let names = sources.isEnvironmentOf(host) ? Self.settingNames : ["FM_TIMEOUT"]
+        settings = environment.filter { names.contains($0.key) }
         logger = try talk?.logger()
         isQuiet = talk?.quiet ?? false
         self.origins = origins
@@ -116,7 +121,24 @@ private struct PlaceSources {
 
     /// Whether the host is that of the environment, as far as it names one.
     func isEnvironmentOf(_ host: String?) -> Bool {
-        !isNamed || environment.value("FM_HOST").map { $0 == host } ?? true
+        environment.value("FM_HOST").map { $0 == host || HostName($0) == host.flatMap(HostName.init) } ?? true
+    }
+
+    /// Whether the account is that of the environment, as far as it names one.
+    private func isEnvironmentAs(_ user: String?) -> Bool { environment.value("FM_USER").map { $0 == user } ?? true }
+
+    /// Why the environment's password, or its key where no account is named, is not used; nil if it may be, or if there
+    /// is none.
+    func withheld(host: String?, user: String?) -> String? {
+        let names = user == nil ? ["FM_KEY", "FM_KEY_FILE"] : ["FM_PASSWORD", "FM_PASSWORD_FILE"]
+        guard let name = names.first(where: { environment.value($0) != nil }) else { return nil }
+        if let host, let given = environment.value("FM_HOST"), !isEnvironmentOf(host) {
+            return "\(name) is for FM_HOST, \(given), and is not sent to \(host). Set FM_HOST to that host"
+                + (user == nil ? "." : ", or give --password-file or --password-stdin.")
+        }
+        guard let user, let given = environment.value("FM_USER"), !isEnvironmentAs(user) else { return nil }
+        return "\(name) is for FM_USER, \(given), and is not sent for \(user). Set FM_USER to that account, or give "
+            + "--password-file or --password-stdin."
     }
 
     /// Whether host and account are those of the profile.
@@ -148,9 +170,7 @@ private struct PlaceSources {
     }
 
     private func ofEnvironment(_ host: String?, _ user: String?) throws -> PasswordSource? {
-        guard isEnvironmentOf(host), !isNamed || environment.value("FM_USER").map({ $0 == user }) ?? true else {
-            return nil
-        }
+        guard isEnvironmentOf(host), isEnvironmentAs(user) else { return nil }
         guard let file = environment.value("FM_PASSWORD_FILE") else {
             return environment["FM_PASSWORD"].map { .known($0, from: "FM_PASSWORD") }
         }
@@ -205,7 +225,7 @@ extension Place {
 
     /// The account; throws if none is named.
     var knownUser: String {
-        get throws { try named(user, "Which user? Give --user, or set FM_USER.") }
+        get throws { try named(user, withheld ?? "Which user? Give --user, or set FM_USER.") }
     }
 
     private func named(_ value: String?, _ question: String) throws -> String {
@@ -237,6 +257,8 @@ extension Place {
         // Another session would need a login, and so ask for the password in the middle of the work.
         if tokens != nil, password?.source.isQuestion ?? true { config.sessions.maximumSessions = 1 }
         config.logger = logger
+        // Values of a file arrive as they stand there; what people type gets FileMaker's line breaks where it is read.
+        config.encoding.lineBreaks = .asTheyAre
         adjust(&config)
         let variables = settings.merging(["FM_HOST": host, "FM_CA": ca ?? ""]) { $1 }
         return try reporting { () throws(DataAPI.EnvironmentError) in
@@ -306,7 +328,8 @@ extension Place {
     private func passwordReader(of user: String) throws -> PasswordReader {
         guard let password else {
             throw ValidationError(
-                "The password of \(user) is missing: set FM_PASSWORD, or give --password-file or --password-stdin."
+                withheld
+                    ?? "The password of \(user) is missing: set FM_PASSWORD, or give --password-file or --password-stdin."
             )
         }
         return password

@@ -71,6 +71,7 @@ extension Condition {
     func find(_ fields: LayoutFields) throws(CommandError) -> DataAPI.Find {
         let known = try fields.known(field)
         let target = self.target(known)
+        let value = value.withLineBreaks("\r")
         switch sign {
         case .equal where value.isEmpty: return target.isEmpty
         case .notEqual where value.isEmpty: return target.isNotEmpty

@@ -13,21 +13,34 @@ enum CivilText {
     }
 
     /// A value of the user for a request. Throws if a date, a time or a timestamp is none.
-    static func sent(_ text: String, to field: LayoutFields.Field) throws(CommandError) -> String {
+    ///
+    /// - Parameter format: The form that dates may have beside ISO 8601.
+    static func sent(
+        _ text: String,
+        to field: LayoutFields.Field,
+        format: ValueFormat = .iso
+    ) throws(CommandError) -> String {
         if text.isEmpty { return text }
         switch field.result {
         case .date:
-            guard let date = FMDate(text) else { throw unreadable(text, field, "a date such as 2026-11-01") }
+            guard let date = FMDate(text, format: format) ?? FMDate(text) else {
+                throw unreadable(text, field, "a date such as \(sample?.date.text(format) ?? "")")
+            }
             return date.text(.us)
-        case .time: return try time(text, field).text(.us)
+        case .time:
+            if let time = FMTime(text, format: format) { return time.text(.us) }
+            return try time(text, field).text(.us)
         case .timeStamp:
-            guard let timestamp = FMTimestamp(text) ?? FMTimestamp(text + ":00") else {
-                throw unreadable(text, field, "a timestamp such as 2026-11-01T09:30:00")
+            guard let timestamp = FMTimestamp(text, format: format) ?? FMTimestamp(text) ?? FMTimestamp(text + ":00")
+            else {
+                throw unreadable(text, field, "a timestamp such as \(sample?.text(format) ?? "")")
             }
             return timestamp.text(.us)
         default: return text
         }
     }
+
+    private static let sample = FMTimestamp("2026-11-01T09:30:00")
 
     /// A time, with seconds or without.
     static func time(_ text: String, _ field: LayoutFields.Field) throws(CommandError) -> FMTime {

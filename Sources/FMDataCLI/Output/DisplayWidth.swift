@@ -37,6 +37,14 @@ extension Unicode.Scalar {
     }
 }
 
+extension Unicode.Scalar {
+    /// The scalar as JSON spells one that it does not show, if it has four digits.
+    var asInJSON: String {
+        let digits = String(value, radix: 16)
+        return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+}
+
 extension String {
     /// The columns that the text takes.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
@@ -65,13 +73,42 @@ extension String {
         return kept + "…"
     }
 
-    /// The lines of the text. FileMaker ends lines with a carriage return.
+    /// The text with one kind of line breaks: a carriage return, which is FileMaker's, or a line feed.
+    func withLineBreaks(_ lineBreak: Unicode.Scalar) -> String {
+        let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
+        // Bytes are looked at: as characters, one that is replaced could form another one with what follows.
+        guard utf8.contains(where: { $0 == lineFeed || $0 == carriageReturn }) else { return self }
+        var bytes: [UInt8] = []
+        var last: UInt8 = 0
+        for byte in utf8 {
+            switch byte {
+            case carriageReturn: bytes.append(UInt8(ascii: lineBreak))
+            case lineFeed: if last != carriageReturn { bytes.append(UInt8(ascii: lineBreak)) }
+            default: bytes.append(byte)
+            }
+            last = byte
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The lines of the text.
     var lines: [String] {
-        replacing("\r\n", with: "\n").replacing("\r", with: "\n").split(
-            separator: "\n",
-            omittingEmptySubsequences: false
-        )
-        .map(String.init)
+        withLineBreaks("\n").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The text in several lines that do nothing to a terminal but show themselves. What would do more is spelled as in
+    /// JSON, so that JSON stays the same JSON.
+    var harmless: String {
+        guard unicodeScalars.contains(where: { $0.isDangerous && $0 != "\n" && $0 != "\t" }) else { return self }
+        var text = ""
+        for scalar in withLineBreaks("\n").unicodeScalars {
+            if scalar.isDangerous, scalar != "\n", scalar != "\t" {
+                text += scalar.asInJSON
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 
     /// The text in one line that does nothing to a terminal but show itself: field values are whatever somebody typed.

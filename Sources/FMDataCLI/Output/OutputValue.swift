@@ -94,8 +94,7 @@ extension OutputValue {
             case "\t": text += "\\t"
             // The last two end a line in JavaScript.
             case "\u{0}"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                text += scalar.asInJSON
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -35,7 +35,7 @@ final class RowPrinter {
 
     func print(_ row: OutputRow) throws {
         switch form {
-        case .table: try output.write(table.text(of: row))
+        case .table: try output.write(table.text(of: row), isHarmless: true)
         case .json where isOne: try output.writeLine(row.object.json)
         case .json: try output.write((rowCount == 0 ? "[\n" : ",\n") + row.object.json)
         case .ndjson: try output.writeLine(row.object.json)
@@ -50,7 +50,7 @@ final class RowPrinter {
     /// Prints the end, after the last row.
     func end() throws {
         switch form {
-        case .table: try output.write(table.rest())
+        case .table: try output.write(table.rest(), isHarmless: true)
         case .json where isOne: break
         case .json: try output.writeLine(rowCount == 0 ? "[]" : "\n]")
         case .ndjson: break

@@ -3,6 +3,8 @@ import Foundation
 
 /// Standard output, for the data of commands. What is written waits in memory until it is worth a call of the system;
 /// ``flush()`` writes the rest.
+///
+/// A program or a file gets each byte. A terminal gets texts without what would act on it: they come from hosts and files.
 final class StandardOutput {
     /// The reader has gone, as `head` does after its last line, or the user has left the pager.
     struct ReaderGone: Error {
@@ -10,20 +12,26 @@ final class StandardOutput {
     }
 
     private static let capacity = 32 << 10
+    private let isTerminal: Bool
     private let isPaged: Bool
     private var waiting: [UInt8] = []
 
     /// - Parameter isPaged: Whether a terminal gets it through the pager.
-    init(isPaged: Bool = false) { self.isPaged = isPaged && isatty(STDOUT_FILENO) != 0 }
+    init(isPaged: Bool = false) {
+        isTerminal = isatty(STDOUT_FILENO) != 0 && CommandStreams.captured == nil
+        self.isPaged = isPaged && isTerminal
+    }
 
-    func write(_ text: String) throws {
-        waiting += text.utf8
+    /// - Parameter isHarmless: Whether the values in the text do nothing to a terminal, and its styles are to do so.
+    func write(_ text: String, isHarmless: Bool = false) throws {
+        waiting += (isTerminal && !isHarmless ? text.harmless : text).utf8
         if waiting.count >= Self.capacity { try flush() }
     }
 
     func writeLine(_ text: String) throws { try write(text + "\n") }
 
     func write(_ data: Data) throws {
+        if isTerminal { return try write(String(decoding: data, as: UTF8.self)) }
         waiting += data
         if waiting.count >= Self.capacity { try flush() }
     }
@@ -34,15 +42,16 @@ final class StandardOutput {
         defer { waiting.removeAll(keepingCapacity: true) }
         if let captured = CommandStreams.captured { return captured.take(waiting) }
         let pager = isPaged && !Pager.isLeftOut ? Pager.shared.input() : nil
-        if pager == nil, isatty(STDOUT_FILENO) != 0 { ProgressLine.shared.hide() }
-        try write(to: pager ?? STDOUT_FILENO, isPager: pager != nil)
+        if pager == nil, isTerminal { ProgressLine.shared.hide() }
+        try Self.write(waiting, to: pager ?? STDOUT_FILENO, of: "standard output", isPager: pager != nil)
     }
 
-    private func write(to output: Int32, isPager: Bool) throws {
+    /// Writes bytes to a file or a program. Throws ``ReaderGone`` if nobody reads any more.
+    static func write(_ bytes: [UInt8], to output: Int32, of name: String, isPager: Bool = false) throws {
         // NIO makes the whole program ignore SIGPIPE, so the result of each call says whether somebody reads.
         var start = 0
-        while start < waiting.count {
-            let count = waiting[start...].withUnsafeBytes { Foundation.write(output, $0.baseAddress, $0.count) }
+        while start < bytes.count {
+            let count = bytes[start...].withUnsafeBytes { Foundation.write(output, $0.baseAddress, $0.count) }
             if count >= 0 {
                 start += count
                 continue
@@ -57,9 +66,13 @@ final class StandardOutput {
                 try Task.checkCancellation()
                 var descriptor = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
                 poll(&descriptor, 1, 50)
-            default:
-                throw FileError(POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO), subject: "write standard output")
+            default: throw FileError(POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO), subject: "write \(name)")
             }
         }
     }
+}
+
+/// Prints to standard output as Swift does, but a terminal gets the text without what would act on it.
+func print(_ text: String, terminator: String = "\n") {
+    Swift.print(isatty(STDOUT_FILENO) != 0 ? text.harmless : text, terminator: terminator)
 }

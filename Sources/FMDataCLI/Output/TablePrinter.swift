@@ -18,7 +18,7 @@ struct TablePrinter {
     }
 
     init(_ columns: [OutputColumn], _ style: TerminalStyle, isExpanded: Bool = false) {
-        self.columns = columns
+        self.columns = columns.map { OutputColumn($0.name.visible, isNumber: $0.isNumber) }
         self.style = style
         self.isExpanded = isExpanded
     }
@@ -101,7 +101,7 @@ struct TablePrinter {
         let indentation = String(repeating: " ", count: nameWidth + 2)
         let lines = value.lines.map(\.visible)
         let first =
-            style.bold(name.visible.padded(to: nameWidth)) + (lines.first == "" ? "" : "  ") + (lines.first ?? "")
+            style.bold(name.padded(to: nameWidth)) + (lines.first == "" ? "" : "  ") + (lines.first ?? "")
         return ([first] + lines.dropFirst().map { indentation + $0 }).map { $0 + "\n" }.joined()
     }
 

@@ -52,7 +52,10 @@ struct ContainerGetCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            if let output, output != "-", !force { try Self.refuseExisting(output) }
+            let target = try output.flatMap { try $0 == "-" ? nil : PartFile.Target($0, replaces: force) }
+            if let target, target.isStream {
+                throw CommandError("\(target.path) is no file: -o - > \(target.path) writes into it.")
+            }
             let download = try await visit.open().addLayout(container.layout).downloadContainer(
                 fieldName: container.field,
                 recordId: container.recordId,
@@ -64,7 +67,7 @@ struct ContainerGetCommand: HostCommand {
                 return try stream.flush()
             }
             // The name is known only when the content begins.
-            let draft = output ?? ".fmdata-\(UUID().uuidString)"
+            let draft = target?.path ?? ".fmdata-\(UUID().uuidString)"
             let file = try await download.toFile(at: draft) { progress in
                 ProgressLine.shared.reportBytes(progress.completedBytes, of: progress.totalBytes)
             }
@@ -88,12 +91,6 @@ struct ContainerGetCommand: HostCommand {
             )
             let columns = [OutputColumn("file"), OutputColumn("byteCount", isNumber: true), OutputColumn("type")]
             try printer(columns, isOne: true).printAll([row])
-        }
-    }
-
-    private static func refuseExisting(_ path: String) throws(CommandError) {
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw CommandError("\(path) is there already: --force replaces it.")
         }
     }
 

@@ -105,7 +105,7 @@ struct FieldArguments {
         fields[name] = if case .text(let text) = value { try Self.value(text, field) } else { value }
     }
 
-    /// The value that is sent for a text. The digits of a number field travel as a number, which does not depend on the
+    /// The value that is sent for a text, with FileMaker's line breaks. The digits of a number field travel as a number, which does not depend on the
     /// decimal separator of the file.
     private static func value(_ text: String, _ field: LayoutFields.Field) throws(CommandError) -> FieldValue {
         if field.result == .number, text.wholeMatch(of: #/-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?/#) != nil,
@@ -113,7 +113,7 @@ struct FieldArguments {
         {
             return .number(number)
         }
-        return .text(try CivilText.sent(text, to: field))
+        return .text(try CivilText.sent(text.withLineBreaks("\r"), to: field))
     }
 
     // MARK: Records

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CustomDump
 import FMData
+import FMSandbox
 import FMTestSupport
 import Foundation
 import Testing
@@ -67,6 +68,60 @@ import Testing
         }
         try await place(environment: ["FMDATA_PROFILE": "test"], profiles: Self.profiles) { place, _ in
             #expect(place.host == "http://127.0.0.1:3000")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("fm-a.example.com", "https://FM-A.example.com/"), ("https://fm-a.example.com:443", "fm-a.example.com"),
+            ("http://127.0.0.1:3000", "http://127.0.0.1:3000/"),
+        ]
+    )
+    func aHostHasSeveralSpellings(_ given: String, _ host: String) async throws {
+        let environment = ["FM_HOST": given, "FM_USER": "api", "FM_PASSWORD": "of a"]
+        try await place("--host", host, environment: environment) { place, _ in
+            expectNoDifference(awaited: try await place.knownPassword(), "of a")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["--host", "fm-b.example.com"], "FM_HOST, https://fm-a.example.com, and is not sent to fm-b.example.com"),
+            (["--host", "https://fm-a.example.com:8443"], "FM_HOST, https://fm-a.example.com, and is not sent to"),
+            (["--host", "http://fm-a.example.com"], "FM_HOST, https://fm-a.example.com, and is not sent to"),
+            (["--user", "eve"], "FM_USER, api, and is not sent for eve"),
+        ]
+    )
+    func aPasswordOfTheEnvironmentIsForItsHostAndAccountAlone(_ options: [String], _ reason: String) async throws {
+        let environment = [
+            "FM_HOST": "https://fm-a.example.com", "FM_USER": "api", "FM_PASSWORD": "of a", "HOME": "/nowhere",
+        ]
+        let place = try Place(try ConnectionOptions.parse(options), environment: environment) { _ in }
+        #expect(place.password == nil)
+        let error = await #expect(throws: ValidationError.self) { try await place.knownPassword() }
+        let message = error?.message ?? ""
+        #expect(message.hasPrefix("FM_PASSWORD is for \(reason)") && message.contains("--password-file"), "\(message)")
+    }
+
+    @Test func aKeyOfTheEnvironmentIsForItsHostAlone() throws {
+        let environment = ["FM_HOST": "fm-a.example.com", "FM_KEY": "of a", "HOME": "/nowhere"]
+        let place = try Place(try ConnectionOptions.parse(["--host", "fm-b.example.com"]), environment: environment) {
+            _ in
+        }
+        #expect(!place.hasKey)
+        let error = #expect(throws: ValidationError.self) { try place.knownUser }
+        #expect(error?.message.hasPrefix("FM_KEY is for FM_HOST, fm-a.example.com") == true)
+    }
+
+    @Test func nothingIsSentToAnotherHost() async throws {
+        try await Home.with { home in
+            let finished = try await home.asAdmin.setting(["FM_HOST": "https://fm-a.example.com"]).fmdata(
+                "layouts",
+                "--host",
+                home.sandbox.url
+            )
+            #expect(finished.status == 64 && finished.errors.contains("is not sent to"), "\(finished.errors)")
+            expectNoDifference(home.sandbox.counters.totalRequests, 0)
         }
     }
 

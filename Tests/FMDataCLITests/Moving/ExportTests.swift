@@ -85,6 +85,14 @@ import Testing
             text(.sql, ["1", "9007199254740993", "it's\u{0}"]),
             "INSERT INTO \"a \"\"b\"\"\" VALUES (1, 9007199254740993, 'it''s' || char(0) || '');\n"
         )
+        // The shell of SQLite takes a carriage return off the end of each line, even within a text.
+        expectNoDifference(
+            text(.sql, ["1", "2", "a\r\nb\rc\nd\r\n"]),
+            "INSERT INTO \"a \"\"b\"\"\" VALUES (1, 2, replace('a\u{E000}\nb\rc\nd\u{E000}\n', '\u{E000}', char(13)));\n"
+        )
+        #expect(text(.sql, ["1", "2", "\u{E000}\r\n"]).contains("replace('\u{E000}\u{E001}\n', '\u{E001}', char(13))"))
+        // A quote and the accent behind it are one character.
+        #expect(text(.sql, ["1", "2", "'\u{301}"]).contains("(1, 2, '''\u{301}')"))
         // More digits than SQLite's numbers have.
         #expect(text(.sql, ["1", "1.2345678901234567", ""]).contains("'1.2345678901234567', NULL"))
         expectNoDifference(
@@ -118,6 +126,86 @@ import Testing
                 #expect(finished.status == 64 || finished.status == 1, "\(arguments) \(finished.errors)")
                 #expect(finished.output.isEmpty && finished.errors.hasPrefix("Error: "), "\(finished.errors)")
             }
+        }
+    }
+
+    // MARK: What is no file
+
+    @Test func aPipeIsWrittenInto() async throws {
+        try await Home.withMembers(2) { home in
+            let path = home.path("pipe")
+            try #require(mkfifo(path, 0o600) == 0)
+            // With both ends open, neither side waits for the other.
+            let pipe = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+            defer { close(pipe) }
+            func received() -> String {
+                var bytes = [UInt8](repeating: 0, count: 4096)
+                return String(decoding: bytes[..<max(0, read(pipe, &bytes, bytes.count))], as: UTF8.self)
+            }
+            for options in [["--force"], ["--key", "Id"], []] {
+                let finished = try await FinishedProgram.run(
+                    ["export", "Members", "--csv", "--fields", "Id", "-o", path] + options,
+                    environment: ["HOME": home.folder.path].merging(home.environment) { $1 }
+                )
+                #expect(finished.status == 0, "\(finished.errors)")
+                expectNoDifference(received(), "recordId,modId,Id\r\n1,0,1\r\n2,0,2\r\n")
+            }
+            try home.write("Id,Name\nx,a\n", to: "some.csv")
+            let imported = try await home.fmdata("import", "Members", home.path("some.csv"), "--rejects", path)
+            #expect(imported.status == 2, "\(imported.errors)")
+            #expect(received().hasPrefix("Id,Name,_line"))
+            // The same run has no row to refuse now, and removes only what is a file.
+            try home.write("Id,Name\n7,a\n", to: "some.csv")
+            #expect(try await home.fmdata("import", "Members", home.path("some.csv"), "--rejects", path).status == 0)
+            try Data("a picture".utf8).write(to: home.file("a.png"))
+            #expect(try await home.fmdata("container", "put", "Members", "1", "Photo", home.path("a.png")).status == 0)
+            let got = try await home.fmdata("container", "get", "Members", "1", "Photo", "-o", path, "--force")
+            #expect(got.status == 1 && got.errors.contains("-o -"), "\(got.errors)")
+            var info = stat()
+            #expect(lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFIFO)
+            #expect(!home.exists("pipe.part"))
+        }
+    }
+
+    @Test func theTargetOfALinkIsWritten() async throws {
+        try await Home.withMembers(1) { home in
+            let (link, file) = (home.path("link.csv"), home.path("file.csv"))
+            try home.write("old", to: "file.csv")
+            #expect(chmod(file, 0o600) == 0)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file.csv")
+            #expect(try await home.fmdata("export", "Members", "--fields", "Id", "-o", link).status == 1)
+            expectNoDifference(home.text("file.csv"), "old")
+            let finished = try await home.fmdata("export", "Members", "--fields", "Id", "-o", link, "--force")
+            #expect(finished.status == 0, "\(finished.errors)")
+            expectNoDifference(try FileManager.default.destinationOfSymbolicLink(atPath: link), "file.csv")
+            expectNoDifference(home.text("file.csv"), "recordId,modId,Id\r\n1,0,1\r\n")
+            expectNoDifference(try home.mode("file.csv"), 0o600)
+            try FileManager.default.removeItem(atPath: file)
+            let dangling = try await home.fmdata("export", "Members", "-o", link, "--force")
+            #expect(dangling.status == 1 && dangling.errors.contains("leads nowhere"), "\(dangling.errors)")
+            #expect(!home.exists("file.csv"))
+            let folder = try await home.fmdata("export", "Members", "-o", home.folder.path, "--force")
+            #expect(folder.status == 1 && folder.errors.contains("is a folder"), "\(folder.errors)")
+        }
+    }
+
+    @Test func aPartIsNotWrittenThroughALink() async throws {
+        try await Home.withMembers(1) { home in
+            let (part, path) = (home.path("out.csv.part"), home.path("out.csv"))
+            try home.write("precious", to: "file")
+            try FileManager.default.createSymbolicLink(atPath: part, withDestinationPath: "file")
+            let linked = try await home.fmdata("export", "Members", "-o", path)
+            #expect(linked.status == 1 && linked.errors.contains("out.csv.part is a link"), "\(linked.errors)")
+            unlink(part)
+            try #require(link(home.path("file"), part) == 0)
+            let twice = try await home.fmdata("export", "Members", "-o", path)
+            #expect(twice.status == 1 && twice.errors.contains("out.csv.part"), "\(twice.errors)")
+            expectNoDifference(home.text("file"), "precious")
+            unlink(part)
+            // A part that a killed run has left is its own.
+            try home.write("half", to: "out.csv.part")
+            #expect(try await home.fmdata("export", "Members", "--fields", "Id", "-o", path).status == 0)
+            expectNoDifference(home.text("out.csv"), "recordId,modId,Id\r\n1,0,1\r\n")
         }
     }
 

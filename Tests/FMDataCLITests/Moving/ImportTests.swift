@@ -140,6 +140,118 @@ import Testing
         }
     }
 
+    // MARK: Values
+
+    /// Line breaks of all kinds, alone, together, and at both ends.
+    private static let texts = ["a\nb", "a\rb", "a\r\nb", "\r\n", "\n\r", "a\r", "a\n", "\r\r\n\n", "plain"]
+
+    private static func withTexts(_ body: (Home) async throws -> Void) async throws {
+        try await Home.withMembers(texts.count) { home in
+            for (index, text) in texts.enumerated() {
+                try home.sandbox.editRecord(index + 1, ["Name": text], ofTable: "Members", inDatabase: "Single")
+            }
+            try await body(home)
+        }
+    }
+
+    @Test(arguments: ["csv", "ndjson"]) func anExportComesBackAsItWas(_ form: String) async throws {
+        try await Self.withTexts { home in
+            let path = home.path("all.\(form)")
+            let fields = ["--fields", "Name,City"]
+            #expect(try await home.fmdata("export", "Members", fields[0], fields[1], "-o", path).status == 0)
+            let finished = try await home.fmdata("import", "Members", path, "--mode", "update", "--key", "recordId")
+            expectNoDifference(
+                finished,
+                FinishedProgram(
+                    status: 0,
+                    output: "{\"created\":0,\"updated\":9,\"rejected\":0,\"unknown\":0,\"unsent\":0}\n",
+                    errors: "6 rows have line feeds, which were sent as they are. FileMaker's own line break is the "
+                        + "carriage return: --line-feeds makes them that.\n"
+                )
+            )
+            expectNoDifference(home.values("Name"), Self.texts)
+        }
+    }
+
+    @Test func lineFeedsBecomeFileMakersLineBreaks() async throws {
+        try await Self.withTexts { home in
+            let path = home.path("all.csv")
+            let exported = try await home.fmdata("export", "Members", "--line-feeds", "--fields", "Name", "-o", path)
+            #expect(exported.status == 0, "\(exported.errors)")
+            #expect(home.text("all.csv")?.contains("\"a\nb\"") == true)
+            let arguments = ["--mode", "update", "--key", "recordId", "--line-feeds"]
+            func imported(_ more: String...) async throws -> FinishedProgram {
+                try await FinishedProgram.run(
+                    ["import", "Members", path] + arguments + more,
+                    environment: ["HOME": home.folder.path].merging(home.environment) { $1 }
+                )
+            }
+            let checked = try await imported("--dry-run")
+            #expect(checked.errors.hasPrefix("8 rows have line feeds, which are sent as carriage"), "\(checked.errors)")
+            let finished = try await imported()
+            #expect(finished.status == 0, "\(finished.errors)")
+            expectNoDifference(finished.errors, "8 rows have line feeds, which were sent as carriage returns.\n")
+            expectNoDifference(
+                home.values("Name"),
+                ["a\rb", "a\rb", "a\rb", "\r", "\r\r", "a\r", "a\r", "\r\r\r", "plain"]
+            )
+        }
+    }
+
+    @Test func aKeyWithLineBreaksFindsItsRecord() async throws {
+        try await Self.withTexts { home in
+            try home.write("Name,City\n\"a\nb\",Oslo\n\"a\r\nb\",Rome\n", to: "some.csv")
+            let path = home.path("some.csv")
+            let finished = try await home.fmdata("import", "Members", path, "--mode", "update", "--key", "Name")
+            #expect(finished.status == 0, "\(finished.errors)")
+            expectNoDifference(home.values("City").prefix(3), ["Oslo", "Lyon", "Rome"])
+            // What people type has FileMaker's line breaks.
+            #expect(try await home.fmdata("edit", "Members", "9", "Name=x\ny").status == 0)
+            expectNoDifference(home.values("Name").last, "x\ry")
+            let found = try await home.fmdata("find", "Members", "Name=x\ny", "--fields", "Id", "--csv")
+            expectNoDifference(found.output, "recordId,modId,Id\r\n9,2,9\r\n")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("dd.MM.yyyy", "24.12.2026"), ("us", "12/24/2026"), ("host", "12/24/2026"), ("iso", "2026-12-24"),
+            ("d/M/yyyy", "2026-12-24"),
+        ]
+    )
+    func datesOfAnotherForm(_ form: String, _ date: String) async throws {
+        try await Home.withMembers(0) { home in
+            try home.write("Name,Joined\nA,\(date)\n", to: "some.csv")
+            let finished = try await home.fmdata("import", "Members", home.path("some.csv"), "--date-format", form)
+            #expect(finished.status == 0, "\(finished.errors)")
+            expectNoDifference(home.values("Joined"), ["12/24/2026"])
+        }
+    }
+
+    @Test func aFormThatCannotBeRead() async throws {
+        try await Home.withMembers(0) { home in
+            try home.write("Name,Joined\nA,24/12/26\nB,32.1.2026\n", to: "some.csv")
+            let path = home.path("some.csv")
+            let short = try await home.fmdata("import", "Members", path, "--date-format", "dd/MM/yy")
+            #expect(short.status == 64 && short.errors.contains("dd/MM/yy"), "\(short.errors)")
+            let checked = try await home.fmdata("import", "Members", path, "--date-format", "d.M.yyyy", "--dry-run")
+            #expect(checked.errors.hasPrefix("2 rows were read, and 2 problems found."), "\(checked.errors)")
+            #expect(checked.output.contains("expected a date such as 1.11.2026"), "\(checked.output)")
+        }
+    }
+
+    @Test func numbersWithLettersAsTheyAre() async throws {
+        try await Home.withMembers(0) { home in
+            try home.write("Name,Balance,Joined\nA,12 kg,2026-11-02\nB,\"1,5\",\n", to: "some.csv")
+            let refused = try await home.fmdata("import", "Members", home.path("some.csv"), "--dry-run")
+            #expect(refused.status == 2 && refused.output.contains("expected a number"), "\(refused.output)")
+            let finished = try await home.fmdata("import", "Members", home.path("some.csv"), "--as-is")
+            #expect(finished.status == 0, "\(finished.errors)")
+            expectNoDifference(home.values("Balance"), ["12 kg", "1,5"])
+            expectNoDifference(home.values("Joined").first, "11/02/2026")
+        }
+    }
+
     // MARK: Checks
 
     @Test func aDryRunSaysWhatIsWrongWhere() async throws {

@@ -69,7 +69,7 @@ import Testing
             "record.json":
                 #"{"recordId": 7, "fieldData": {"Total": 1.50}, "portalData": {"Lines": [{"recordId": 3, "Lines::Item": "A"}]}}"#,
         ]
-        expectNoDifference(try values("Name=@notes.txt", files: files).fields, ["Name": "two\nlines"])
+        expectNoDifference(try values("Name=@notes.txt", files: files).fields, ["Name": "two\rlines"])
         expectNoDifference(try values("-", files: files).fields, ["Name": "Ada", "Born": "12/10/1815"])
         let record = try values("@record.json", "Name=Eve", files: files)
         expectNoDifference(record.fields, ["Total": 1.50, "Name": "Eve"])

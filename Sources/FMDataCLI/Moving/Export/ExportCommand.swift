@@ -61,29 +61,27 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func export(_ visit: HostVisit) async throws {
-        let output = output == "-" ? nil : output
-        if let output, !force, FileManager.default.fileExists(atPath: output) {
-            throw CommandError("\(output) is there already: --force replaces it.")
-        }
+        let target = try output.flatMap { try $0 == "-" ? nil : PartFile.Target($0, replaces: force) }
         let layout = try await visit.open().addLayout(found.layout)
         let fields = try await layout.fields()
         let columns = try parts.columns(fields)
         let text = try text(columns)
         let plan = try await plan(fields, columns, text, at: try visit.place())
         var source = try ExportSource(layout, fields, found: found, key: key, portals: parts.requests(fields))
-        guard let output else {
+        guard let target else {
             let stream = StandardOutput()
-            let end = try await Self.copy(source, columns, text, to: stream.write)
+            let end = try await Self.copy(source, columns, text, to: { try stream.write($0) })
             try stream.flush()
             return try await tell(end, visit)
         }
 
+        let output = target.path
         let earlier = resume ? try resumable(plan, fields, output) : nil
         if let earlier { try source.narrow(from: earlier.lastKey, fields) }
-        let file = try PartFile(output, replaces: force, keeping: earlier?.byteCount ?? 0)
+        let file = try PartFile(target, replaces: force, keeping: earlier?.byteCount ?? 0)
         // What an earlier export has noted is about bytes that this one writes anew.
         if earlier == nil { ExportState.remove(of: output) }
-        let isResumable = try key.map { try fields.known($0).hasExactOrder } ?? false
+        let isResumable = try !target.isStream && key.map { try fields.known($0).hasExactOrder } ?? false
         do {
             let end = try await Self.copy(source, columns, text, after: earlier, to: file.write) { end in
                 guard isResumable, let lastKey = end.lastKey else { return }

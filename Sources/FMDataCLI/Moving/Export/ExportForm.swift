@@ -114,8 +114,7 @@ struct ExportText {
     }
 
     private func text(_ value: String) -> String {
-        guard usesLineFeeds, value.utf8.contains(UInt8(ascii: "\r")) else { return value }
-        return value.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+        usesLineFeeds ? value.withLineBreaks("\n") : value
     }
 
     private func json(_ object: OutputValue) -> String {
@@ -138,7 +137,7 @@ extension OutputValue {
 
 /// Names and values in SQLite's SQL.
 enum SQLText {
-    static func name(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+    static func name(_ name: String) -> String { quoted(name, by: "\"") }
 
     /// The columns of a table. SQLite compares their names without regard to case.
     ///
@@ -163,8 +162,30 @@ enum SQLText {
         if isNumber, isExact(text) { return text }
         // A literal cannot hold a NUL, and SQLite would stop to read at it.
         return text.split(separator: "\u{0}", omittingEmptySubsequences: false)
-            .map { "'" + $0.replacing("'", with: "''") + "'" }
+            .map(literal)
             .joined(separator: " || char(0) || ")
+    }
+
+    private static func literal(_ text: Substring) -> String {
+        // The shell of SQLite takes a carriage return before a line feed for a part of the line's end, also in a text.
+        guard text.utf8.contains(UInt8(ascii: "\r")), text.contains("\r\n" as Character),
+            let mark = (0xE000...0xF8FF).lazy.compactMap({ Unicode.Scalar($0 as UInt32) }).first(where: {
+                !text.unicodeScalars.contains($0)
+            })
+        else { return quoted(text, by: "'") }
+        let marked = text.replacing("\r\n", with: "\(mark)\n")
+        return "replace(\(quoted(marked, by: "'")), '\(mark)', char(13))"
+    }
+
+    /// The text between quotes, with those in it doubled. As characters, a quote and an accent behind it would be one.
+    private static func quoted(_ text: some StringProtocol, by quote: Unicode.Scalar) -> String {
+        var quoted = "\(quote)"
+        for scalar in text.unicodeScalars {
+            if scalar == quote { quoted.unicodeScalars.append(quote) }
+            quoted.unicodeScalars.append(scalar)
+        }
+        quoted.unicodeScalars.append(quote)
+        return quoted
     }
 
     /// Whether SQLite keeps all digits of a number: an integer of 64 bits, or 15 digits.

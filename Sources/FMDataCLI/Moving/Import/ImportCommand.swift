@@ -49,6 +49,22 @@ struct ImportCommand: HostCommand {
     @Flag(help: "Leave out columns that cannot be written, such as calculations.")
     var skipUnwritable = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The form of dates and times, beside ISO 8601: us, host (the one that the host names), or a pattern such as "
+                + "dd.MM.yyyy.",
+            valueName: "form"
+        ),
+        transform: DateForm.init
+    )
+    var dateFormat = DateForm.format(.iso)
+
+    @Flag(help: "Send what is no number, date or time as it stands, such as 12 kg in a field of numbers.")
+    var asIs = false
+
+    @Flag(help: "Line feeds in values are line breaks: send them as FileMaker's own, which are carriage returns.")
+    var lineFeeds = false
+
     @Option(help: ArgumentHelp("The journal (FILE.journal; none for standard input).", valueName: "file"))
     var journal: String?
 
@@ -118,13 +134,19 @@ struct ImportCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let layout = try await visit.open().addLayout(layout)
+            let database = try await visit.open()
+            let layout = database.addLayout(layout)
             let known = try await layout.fields()
             let plan = try ImportPlan(
                 mode,
                 key: key,
                 selection: selection(known),
                 skipsUnwritable: skipUnwritable,
+                values: ImportValues(
+                    dateFormat: try await dateFormat.format(of: database.server),
+                    usesLineFeeds: lineFeeds,
+                    isAsIs: asIs
+                ),
                 known
             )
             let reader = try RowReader(file, try fileForm)
@@ -172,18 +194,31 @@ struct ImportCommand: HostCommand {
         let told = Set(columnProblems.map(\.column))
         var count = 0
         var strangers = ImportStrangers()
+        var lineFeedCount = 0
         while let row = try await reader.next() {
             count += 1
             do throws(ImportPlan.Problems) {
-                strangers.add(plan.strangers(in: try plan.row(row.values)), line: row.line)
+                let planned = try plan.row(row.values)
+                strangers.add(plan.strangers(in: planned), line: row.line)
+                if plan.hasLineFeeds(planned, in: row.values) { lineFeedCount += 1 }
             } catch {
                 for problem in error.all where !told.contains(problem.column) { try print(problem, line: row.line) }
             }
         }
         try printer.end()
         for line in strangers.lines { await visit.notice(line) }
+        if let line = remark(onLineFeedsOf: lineFeedCount, "are") { await visit.notice(line) }
         await visit.notice("\(count) rows were read, and \(printer.rowCount) problems found. Nothing was sent.")
         if printer.rowCount > 0 { throw ExitStatus.incomplete.code }
+    }
+
+    /// What becomes of line feeds; nil if there is none.
+    private func remark(onLineFeedsOf count: Int, _ verb: String) -> String? {
+        guard count > 0 else { return nil }
+        return "\(count) \(count == 1 ? "row has" : "rows have") line feeds, which \(verb) sent as "
+            + (lineFeeds
+                ? "carriage returns."
+                : "they are. FileMaker's own line break is the carriage return: --line-feeds makes them that.")
     }
 
     // MARK: Writing
@@ -216,6 +251,7 @@ struct ImportCommand: HostCommand {
         } onCancel: {
             source.stop()
         }
+        if let line = remark(onLineFeedsOf: await rows.lineFeedCount, "were") { await visit.notice(line) }
         try await tell(summary, files, visit)
     }
 

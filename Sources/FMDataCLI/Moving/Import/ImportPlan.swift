@@ -20,6 +20,7 @@ struct ImportPlan: Sendable {
     /// The columns that are written; nil for all.
     private let selection: [String]?
     private let skipsUnwritable: Bool
+    private let values: ImportValues
 
     /// Columns that the command itself has written.
     static let reportColumns = ["_line", "_code", "_message"]
@@ -32,6 +33,7 @@ struct ImportPlan: Sendable {
         key: String?,
         selection: [String]?,
         skipsUnwritable: Bool,
+        values: ImportValues,
         _ fields: LayoutFields
     ) throws(CommandError) {
         self.mode = mode
@@ -39,6 +41,7 @@ struct ImportPlan: Sendable {
         self.fields = fields
         self.selection = selection
         self.skipsUnwritable = skipsUnwritable
+        self.values = values
         for name in selection ?? [] { _ = try fields.known(name) }
         if let key, !(isById && mode == .update) { _ = try fields.known(key) }
     }
@@ -139,7 +142,7 @@ struct ImportPlan: Sendable {
             case .refused(let reason): problems.append(Problem(column, reason))
             case .field(let field):
                 do throws(CommandError) {
-                    let sent = try Self.sent(value, field)
+                    let sent = try sent(value, field)
                     if column == key { row.key = sent }
                     // An empty value of a new record is left to FileMaker, which may enter one by itself.
                     if !(mode == .insert && sent.isEmpty), !(mode == .update && column == key) {
@@ -180,6 +183,16 @@ struct ImportPlan: Sendable {
         }
     }
 
+    /// Whether a row writes a value with line feeds.
+    ///
+    /// - Parameter values: The row as it stands in the file.
+    func hasLineFeeds(_ row: Row, in values: FieldData) -> Bool {
+        row.fields.contains { column, _ in
+            guard case .text(let text)? = values[column] else { return false }
+            return text.utf8.contains(UInt8(ascii: "\n"))
+        }
+    }
+
     /// The fields that a new record must have.
     private func missing(in row: FieldData) -> [Problem] {
         fields.fields.compactMap { field in
@@ -191,19 +204,31 @@ struct ImportPlan: Sendable {
     }
 
     /// A value as it travels. Throws if it is none of the field's type.
-    static func sent(_ value: FieldValue, _ field: LayoutFields.Field) throws(CommandError) -> FieldValue {
-        guard case .text(let text) = value, !text.isEmpty else { return value }
+    private func sent(_ value: FieldValue, _ field: LayoutFields.Field) throws(CommandError) -> FieldValue {
+        guard case .text(let given) = value, !given.isEmpty else { return value }
+        let text = values.usesLineFeeds ? given.withLineBreaks("\r") : given
         if let most = field.maxCharacters, most > 0, text.count > most {
             throw CommandError("\(field.name): \(text.count) characters, and at most \(most) are allowed.", .usage)
         }
-        guard field.result == .number else { return .text(try CivilText.sent(text, to: field)) }
+        do throws(CommandError) {
+            return try typed(text, field)
+        } catch {
+            guard values.isAsIs else { throw error }
+            return .text(text)
+        }
+    }
+
+    private func typed(_ text: String, _ field: LayoutFields.Field) throws(CommandError) -> FieldValue {
+        guard field.result == .number else {
+            return .text(try CivilText.sent(text, to: field, format: values.dateFormat))
+        }
         // Digits travel as a number, which does not depend on the decimal separator of the file.
         guard !text.isPlainNumber else {
-            return FMNumber(text).map(FieldValue.number) ?? value
+            return FMNumber(text).map(FieldValue.number) ?? .text(text)
         }
         guard text.wholeMatch(of: #/[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?/#) != nil else {
             throw CivilText.unreadable(text, field, "a number")
         }
-        return value
+        return .text(text)
     }
 }

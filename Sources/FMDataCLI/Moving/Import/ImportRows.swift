@@ -20,6 +20,8 @@ actor ImportRows {
     /// The rows that the batch has, by their places.
     private var given: [Int: Given] = [:]
     private var count = 0
+    /// The rows that write line feeds.
+    private(set) var lineFeedCount = 0
 
     init(_ reader: RowReader, _ plan: ImportPlan, _ layout: DataAPI.TypedLayout<FieldData>, _ fields: LayoutFields) {
         self.reader = reader
@@ -55,8 +57,10 @@ actor ImportRows {
         let found = looksUp ? try await records(of: rows.compactMap { try? $0.1.get().key }) : [:]
         ready += rows.map { row, planned in
             switch planned {
-            case .success(let planned): write(planned, of: row, found)
-            case .failure(let problems): Self.unsent(row, problems.text)
+            case .success(let planned):
+                if plan.hasLineFeeds(planned, in: row.values) { lineFeedCount += 1 }
+                return write(planned, of: row, found)
+            case .failure(let problems): return Self.unsent(row, problems.text)
             }
         }
     }

@@ -48,10 +48,8 @@ struct RowsFile {
     /// - Parameter replacesEarlier: Whether a file of an earlier run of the same import is removed if there is no row.
     func finish(replacesEarlier: Bool) throws {
         if let file { return try file.finish() }
-        guard replacesEarlier else { return }
-        unlink(path)
         // A killed run may have left a part.
-        unlink(PartFile.part(of: path))
+        if replacesEarlier { PartFile.remove(path) }
     }
 }
 
