@@ -38,6 +38,9 @@ actor HostVisit {
         return database
     }
 
+    /// The database of the place, for reads: what fails in passing is asked again. Nothing is sent yet.
+    func openForReading() throws -> DataAPI.Database { try open().retrying() }
+
     /// Another database, or one that is spoken to in another way. Nothing is sent yet.
     ///
     /// - Parameters:

@@ -18,7 +18,7 @@ struct DatabasesCommand: HostCommand {
     func run() async throws {
         try await visit { visit in
             let place = try await visit.place()
-            let server = try await visit.openServer()
+            let server = try await visit.openServer().retrying()
             // The session of a profile does not count here, and its account may not be worth a question.
             let isQuestion = place.password?.source.isQuestion ?? false
             let isKnown = place.hasKey || place.user != nil && place.password != nil

@@ -45,7 +45,7 @@ struct FindCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let layout = try await visit.open().addLayout(found.layout)
+            let layout = try await visit.openForReading().addLayout(found.layout)
             let fields = try await visit.fields(of: layout)
             let find = try found.find(fields)
             let order = try found.order(fields)

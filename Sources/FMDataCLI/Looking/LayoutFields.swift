@@ -100,8 +100,8 @@ extension LayoutFields.Field {
 }
 
 extension DataAPI.Layout {
-    /// Reads what the layout shows.
+    /// Reads what the layout shows; what fails in passing is asked again.
     func fields() async throws -> LayoutFields {
-        LayoutFields(try await getLayoutMetadata().firstValue(), of: name)
+        LayoutFields(try await retrying().getLayoutMetadata().firstValue(), of: name)
     }
 }

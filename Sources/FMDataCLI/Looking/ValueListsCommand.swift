@@ -25,7 +25,8 @@ struct ValueListsCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let metadata = try await visit.open().addLayout(layout).getLayoutMetadata(recordId: record).firstValue()
+            let metadata = try await visit.openForReading().addLayout(layout).getLayoutMetadata(recordId: record)
+                .firstValue()
             let lists = metadata.valueLists ?? []
             if let list, !lists.contains(where: { $0.name == list }) {
                 let names = lists.map(\.name)

@@ -53,7 +53,7 @@ struct ContainerGetCommand: HostCommand {
     func run() async throws {
         try await visit { visit in
             if let output, output != "-", !force { try Self.refuseExisting(output) }
-            let download = try await visit.open().addLayout(container.layout).downloadContainer(
+            let download = try await visit.openForReading().addLayout(container.layout).downloadContainer(
                 fieldName: container.field,
                 recordId: container.recordId,
                 repetition: container.repetition

@@ -301,6 +301,31 @@ import Testing
         }
     }
 
+    @Test func readsThatFailInPassingAreAskedAgain() async throws {
+        try await Home.with { home in
+            home.sandbox.inject(.html(status: 502), on: .layoutMetadata)
+            home.sandbox.inject(.html(status: 502), on: .getRecords)
+            let found = try await home.asAdmin.fmdata("find", "Phones", "--fields", "Kind", "--csv")
+            #expect(found.status == 0, "\(found.errors)")
+            #expect(found.output.hasPrefix("recordId,modId,Kind\r\n1,0,work\r\n"), "\(found.output)")
+            expectNoDifference(home.sandbox.counters.requests[.layoutMetadata], 2)
+            expectNoDifference(home.sandbox.counters.requests[.getRecords], 2)
+            home.sandbox.inject(.reset, on: .find)
+            home.sandbox.inject(.html(status: 503), on: .getRecord)
+            home.sandbox.inject(.html(status: 504), on: .scripts)
+            for arguments in [["find", "Contacts", "City=Paris"], ["get", "Contacts", "1"], ["scripts"]] {
+                let read = try await FinishedProgram.run(
+                    arguments,
+                    environment: ["HOME": home.folder.path].merging(home.asAdmin.environment) { $1 }
+                )
+                #expect(read.status == 0, "\(arguments): \(read.errors)")
+            }
+            home.sandbox.inject(.html(status: 502), on: .layouts)
+            let request = try await home.asAdmin.fmdata("request", "GET", "layouts")
+            #expect(request.status == 0, "\(request.errors)")
+        }
+    }
+
     // MARK: Mistakes
 
     @Test(.thorough) func theNearestNamesAreTold() async throws {

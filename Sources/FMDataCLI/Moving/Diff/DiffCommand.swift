@@ -75,7 +75,7 @@ struct DiffCommand: HostCommand {
             return
         }
         try await HostVisit.make(at: try place(side), errorsAreJSON: form.errorsAreJSON) { visit in
-            let layout = try await visit.open().addLayout(found.layout)
+            let layout = try await visit.openForReading().addLayout(found.layout)
             let fields = try await layout.fields()
             let records = FoundRecords(layout: layout, find: try found.find(fields), order: [], portals: [])
             let columns = RecordColumns(fields, selection: nil, portals: nil)

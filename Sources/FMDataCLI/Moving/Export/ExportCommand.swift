@@ -65,7 +65,7 @@ struct ExportCommand: AsyncParsableCommand {
         if let output, !force, FileManager.default.fileExists(atPath: output) {
             throw CommandError("\(output) is there already: --force replaces it.")
         }
-        let layout = try await visit.open().addLayout(found.layout)
+        let layout = try await visit.openForReading().addLayout(found.layout)
         let fields = try await layout.fields()
         let columns = try parts.columns(fields)
         let text = try text(columns)
