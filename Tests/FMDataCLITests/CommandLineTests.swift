@@ -115,6 +115,18 @@ import Testing
         }
     }
 
+    /// The mistake is where the user made it.
+    @Test func aWrongHostIsSaidWhereItWasGiven() async throws {
+        let option = try await fmdata("layouts", "--host", "a b", environment: Self.nobody)
+        expectNoDifference(option.status, 64)
+        #expect(
+            option.errors.hasPrefix("Error: --host must be a host alone, as in fms.example.com.\n"),
+            "\(option.errors)"
+        )
+        let variable = try await fmdata("layouts", environment: Self.nobody.merging(["FM_HOST": "a b"]) { $1 })
+        #expect(variable.errors.hasPrefix("Error: FM_HOST must be a host alone"), "\(variable.errors)")
+    }
+
     // MARK: Files
 
     @Test func filesAreSpokenOfInWords() async throws {

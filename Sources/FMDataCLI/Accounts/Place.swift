@@ -29,6 +29,8 @@ struct Place: Sendable {
     let isQuiet: Bool
     /// Where each part comes from, for `--verbose`.
     let origins: [String]
+    /// Where the host comes from, as the beginning of a sentence about it.
+    private let hostOrigin: String
 
     /// - Parameters:
     ///   - talk: what is said beside the data; nil for notices alone.
@@ -73,6 +75,7 @@ struct Place: Sendable {
         logger = try talk?.logger()
         isQuiet = talk?.quiet ?? false
         self.origins = origins
+        hostOrigin = sources.value("host", options.host, \.knownHost)?.origin ?? "FM_HOST"
         if talk?.verbose == true { complain(origins.joined(separator: ", ")) }
     }
 }
@@ -249,7 +252,8 @@ extension Place {
         do {
             return try body()
         } catch {
-            throw ValidationError("\(error).")
+            let problems = error.problems.map { $0.variable == "FM_HOST" ? "\(hostOrigin) \($0.reason)" : "\($0)" }
+            throw ValidationError("\(problems.joined(separator: "; ")).")
         }
     }
 

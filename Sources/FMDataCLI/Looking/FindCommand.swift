@@ -15,10 +15,13 @@ struct FindCommand: HostCommand {
 
     @OptionGroup var found: FoundSetOptions
 
-    @Option(help: ArgumentHelp("Print no more records than this (100).", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Print no more records than this (100).", valueName: "count"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Begin with this record of those found, counted from 1.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Begin with this record of those found, counted from 1.", valueName: "number")
+    )
     var offset: Int?
 
     @Flag(help: "Print all records, page after page.")

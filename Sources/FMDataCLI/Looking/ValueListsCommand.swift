@@ -16,7 +16,7 @@ struct ValueListsCommand: HostCommand {
     @Argument(help: "A value list (all of the layout).")
     var list: String?
 
-    @Option(help: ArgumentHelp("The record whose related values are listed.", valueName: "id"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The record whose related values are listed.", valueName: "id"))
     var record: Int?
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions

@@ -23,7 +23,10 @@ struct ContainerOptions: ParsableArguments {
     @Argument(help: "The container field.", completion: .fields)
     var field: String
 
-    @Option(help: ArgumentHelp("Which repetition of the field, counted from 1.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Which repetition of the field, counted from 1.", valueName: "number")
+    )
     var repetition = 1
 }
 
@@ -136,7 +139,10 @@ struct ContainerPutCommand: WritingCommand {
     @Option(help: ArgumentHelp("The media type, as image/jpeg (what the content looks like).", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Write only if the record still has this modId.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Write only if the record still has this modId.", valueName: "number")
+    )
     var modId: Int?
 
     @Flag(help: .dryRun) var dryRun = false

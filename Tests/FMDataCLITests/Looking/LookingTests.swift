@@ -342,6 +342,8 @@ import Testing
                 (["find", "Contacts", "Birthday=soon"], 64, "Birthday: expected a date such as 2026-11-01"),
                 (["find", "Contacts", "--all", "--limit", "3"], 64, "--all excludes --limit and --offset."),
                 (["find", "Contacts", "--limit", "0"], 64, "--limit and --offset take 1 or more."),
+                (["find", "Contacts", "--limit", "-1"], 64, "--limit and --offset take 1 or more."),
+                (["find", "Contacts", "--offset", "-1"], 64, "--limit and --offset take 1 or more."),
                 (["find", "Contacts", "--json", "--csv"], 64, "Only one of --json, --ndjson, --csv and --table."),
                 (["get", "Contacts", "999"], 1, "101"),
                 (["get", "Contacts", "x"], 64, "The value 'x' is invalid for '<record-id>'"),
@@ -366,6 +368,12 @@ import Testing
                 "\(missing.errors)"
             )
             #expect(missing.errors.contains(#","layout":"Contacts","recordId":999,"#), "\(missing.errors)")
+            #expect(
+                missing.errors.contains(
+                    #""hint":"No record of the layout's table has this id, or the account may not see it.""#
+                ),
+                "\(missing.errors)"
+            )
             #expect(missing.errors.hasSuffix(#""outcomeUnknown":false,"status":1}}"# + "\n"), "\(missing.errors)")
             let field = try await home.asAdmin.fmdata("find", "Contacts", "Ctiy=x", "--ndjson")
             expect(

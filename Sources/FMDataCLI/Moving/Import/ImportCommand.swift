@@ -62,11 +62,13 @@ struct ImportCommand: HostCommand {
     var retryRejects = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Stop when this many rows were refused, or have an unknown outcome.", valueName: "count")
     )
     var maxErrors: Int?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How many rows are written at once, in a session each (1, which keeps new records in the order of the file).",
             valueName: "count"
@@ -75,6 +77,7 @@ struct ImportCommand: HostCommand {
     var concurrency = 1
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How long the host may work on a row whose answer was lost, before it is looked up for the last time (30).",
             valueName: "seconds"
