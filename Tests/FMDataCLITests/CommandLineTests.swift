@@ -65,6 +65,34 @@ import Testing
         )
     }
 
+    @Test func helpOfAnUnknownCommandIsAMistake() async throws {
+        for arguments in [["help", "nothing"], ["help", "schema", "fetc"], ["schema", "help", "fetc"]] {
+            let help = try await FinishedProgram.run(arguments)
+            #expect(help.status == 64, "\(arguments)")
+            #expect(
+                help.errors.hasPrefix("Error: Unknown command '\(arguments[arguments.count - 1])'."),
+                "\(help.errors)"
+            )
+        }
+    }
+
+    /// A package that is built on a full disk would have half a script.
+    @Test(arguments: [
+        ["--generate-completion-script", "bash"], ["--help"], ["--version"], ["help", "find"], ["manual"],
+    ])
+    func aFullDiskIsAnError(_ arguments: [String]) async throws {
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        let finished = try await FinishedProgram.run(arguments, output: full)
+        expectNoDifference(
+            finished,
+            FinishedProgram(
+                status: 1,
+                output: "",
+                errors: "Error: cannot write standard output: No space left on device\n"
+            )
+        )
+    }
+
     @Test(arguments: [["help", "schema"], ["schema", "--help"], ["--help"], []])
     func helpIsNoUnknownCommand(_ arguments: [String]) async throws {
         let help = try await FinishedProgram.run(arguments)

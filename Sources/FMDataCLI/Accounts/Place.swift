@@ -21,6 +21,10 @@ struct Place: Sendable {
     var password: PasswordReader?
     /// The file in which the session is kept for the next command; nil if the command ends it.
     var tokens: URL?
+    /// Whether the user keeps files of the command: those of a profile whose session is kept do.
+    let keepsFiles: Bool
+    /// Whether a session that the command ends is noted, so that the next one ends it after a kill.
+    var notesSessions = true
     /// The variables of the environment that the library reads itself: limits, the root path, a key.
     private let settings: [String: String]
     /// The logger of the library; nil for none.
@@ -70,7 +74,9 @@ struct Place: Sendable {
         let isProfiles = sources.isProfileOf(host, user)
         profile = sources.profileName
         pins = sources.profile?.host == host ? sources.profile?.pins ?? [] : []
-        tokens = isProfiles && sources.profile?.keepSession != false ? folders.tokens : nil
+        keepsFiles = isProfiles && sources.profile?.keepSession != false
+        // A kept session would hide that a password is wrong which was given for this command.
+        tokens = keepsFiles && password?.isGiven != true ? folders.tokens : nil
         settings = sources.isEnvironmentOf(host) ? environment.filter { Self.settingNames.contains($0.key) } : [:]
         logger = try talk?.logger()
         isQuiet = talk?.quiet ?? false
@@ -135,13 +141,14 @@ private struct PlaceSources {
         user: String?,
         _ stored: (_ profile: String) throws -> PasswordSource?
     ) throws -> PasswordSource? {
-        if options.passwordStdin { return .standardInput }
-        if let file = options.passwordFile { return .file(file) }
+        if options.passwordStdin { return .standardInput.given }
+        if let file = options.passwordFile { return .file(file).given }
         func ofProfile() throws -> PasswordSource? {
             guard isProfileOf(host, user), let profile, let profileName else { return nil }
             return try profile.passwordSource ?? stored(profileName)
         }
-        return try isNamed ? ofProfile() ?? ofEnvironment(host, user) : ofEnvironment(host, user) ?? ofProfile()
+        func given() throws -> PasswordSource? { try ofEnvironment(host, user)?.given }
+        return try isNamed ? ofProfile() ?? given() : given() ?? ofProfile()
     }
 
     /// The question for the password; nil if nobody can be asked.

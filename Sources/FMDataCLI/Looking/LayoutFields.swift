@@ -84,6 +84,15 @@ extension LayoutFields.Field {
     /// Texts it compares word by word, and without case and accents.
     var hasExactOrder: Bool { [.number, .date, .time, .timeStamp].contains(result) }
 
+    /// Why nobody can enter a value; nil if the field is none of those that FileMaker computes.
+    var isComputed: String? {
+        switch type {
+        case .calculation: "is a calculation"
+        case .summary: "is a summary"
+        default: nil
+        }
+    }
+
     /// The repetitions that the layout shows; one if the field does not repeat.
     var shownRepetitions: ClosedRange<Int> {
         // A host may report anything.

@@ -13,11 +13,17 @@ import Testing
     @Test func databases() async throws {
         try await Home.with { home in
             expect(try await home.asAdmin.fmdata("databases"), "{\"database\":\"World\"}\n")
-            // The host shows none to somebody without an account.
-            expect(
-                try await home.setting(["FM_HOST": home.sandbox.url]).fmdata("databases", "--csv"),
-                "database\r\n"
-            )
+            // The host shows none to somebody without an account, and an empty list would look like the answer.
+            for (variables, missing) in [
+                ([:], "Which user? Give --user, or set FM_USER."),
+                (["FM_USER": "admin"], "The password of admin is missing: "),
+            ] as [([String: String], String)] {
+                let home = home.setting(["FM_HOST": home.sandbox.url]).setting(variables)
+                let unknown = try await home.fmdata("databases", "--csv")
+                #expect(unknown.status == 64, "\(unknown)")
+                #expect(unknown.errors.hasPrefix("Error: \(missing)"), "\(unknown.errors)")
+                expectNoDifference(unknown.output, "")
+            }
         }
         try await Home.with(.init { $0.filtersDatabases = false }) { home in
             expect(

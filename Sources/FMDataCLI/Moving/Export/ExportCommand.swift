@@ -51,6 +51,7 @@ struct ExportCommand: AsyncParsableCommand {
         if resume, output ?? "-" == "-" || key == nil {
             throw ValidationError("--resume needs --output and --key: the file to go on with, and where to go on.")
         }
+        try form.check(output)
     }
 
     func run() async throws {
