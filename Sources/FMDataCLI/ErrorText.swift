@@ -15,14 +15,18 @@ struct ErrorText: CustomStringConvertible {
         description = error.description
     }
 
-    /// What has happened, without the names of settings.
+    /// What has happened, without the names of settings and the counts of sessions, which a command has one of.
     static func reason(of error: FMRest.APIError) -> String {
         error.reason.replacing(#/\b(?:timeouts|sessions)\.[a-z][A-Za-z]*, /#, with: "")
+            .replacing(#/: \d+ of \d+ sessions, [^.]*? logouts(?:, [^.]*)?(?=\.)/#, with: "")
     }
 
     /// The advice for an error; nil if there is none.
     static func hint(for error: FMRest.APIError) -> String? {
         guard let hint = error.hint else { return nil }
+        if error.fileMakerCode == .recordMissing, error.request?.name(after: "records") != nil {
+            return "No record of the layout's table has this id, or the account may not see it."
+        }
         return error.transportError.flatMap(hint(for:)) ?? withoutSwift(hint)
     }
 

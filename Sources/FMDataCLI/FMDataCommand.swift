@@ -56,7 +56,26 @@ struct FMDataCommand: AsyncParsableCommand {
             guard await Pager.shared.end() else { throw ExitStatus.failed.code }
         } catch {
             _ = await Pager.shared.end()
-            exit(withError: error)
+            exit(withError: printed(error))
+        }
+    }
+
+    /// Prints help, version or a completion script, which ArgumentParser would print without a look at the result.
+    ///
+    /// - Returns: the error to end with.
+    private static func printed(_ error: any Error) -> any Error {
+        guard exitCode(for: error) == .success, case let text = fullMessage(for: error), !text.isEmpty else {
+            return error
+        }
+        do {
+            let output = StandardOutput()
+            try output.writeLine(text)
+            try output.flush()
+            return ExitCode.success
+        } catch is StandardOutput.ReaderGone {
+            return ExitStatus.readerGone.code
+        } catch {
+            return error
         }
     }
 }

@@ -13,6 +13,7 @@ actor HostVisit {
     private var servers: [DataAPI.Server] = []
     private var databases: [DataAPI.Database] = []
     private var usualDatabase: DataAPI.Database?
+    private var running: RunningSessions?
     private var writesUnderWay = 0
     /// The names that the visit has seen, for completion.
     private(set) var names = KnownNames()
@@ -38,13 +39,26 @@ actor HostVisit {
         return database
     }
 
+    /// The database of the place, for reads: what fails in passing is asked again. Nothing is sent yet.
+    func openForReading() throws -> DataAPI.Database { try open().retrying() }
+
     /// Another database, or one that is spoken to in another way. Nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - otherName: The name of a different database, for a test that expects a refusal.
-    ///   - dateFormats: The format of dates in requests and answers.
-    func open(_ otherName: String?, dateFormats: DataAPI.DateFormats = .us) throws -> DataAPI.Database {
-        let database = try place().database(otherName) { $0.dateFormats = dateFormats }
+    ///   - otherName: The name of a different database.
+    ///   - adjust: Changes how it is spoken to.
+    func open(
+        _ otherName: String?,
+        _ adjust: (inout DataAPI.Config) -> Void = { _ in }
+    ) throws -> DataAPI.Database {
+        let place = try place()
+        if place.tokens == nil, place.notesSessions, running == nil {
+            running = RunningSessions(in: UserFolders(environment: ProcessInfo.processInfo.environment).running)
+        }
+        let database = try place.database(otherName) { config in
+            if let running { config.sessions.tokenStore = running.store { await place.end($0) } }
+            adjust(&config)
+        }
         servers.append(database.server)
         databases.append(database)
         return database
@@ -120,6 +134,8 @@ actor HostVisit {
 
     private func logOut() async {
         for server in servers { _ = await server.shutdown().awaitSingleResult() }
+        // The next command ends what the host may still have.
+        if !databases.contains(where: { $0.sessionStatus.sessionsLeft > 0 }) { running?.remove() }
         if databases.contains(where: { $0.sessionStatus.storeFailures > 0 }) {
             found?.notice("The session is not kept: its file cannot be used.")
         }

@@ -12,9 +12,10 @@ struct UnknownCommand: CustomStringConvertible {
         var place = root
         for word in arguments {
             let commands = place.configuration.subcommands
-            // Options, `help` (which ArgumentParser adds) and arguments of a command without subcommands end the
-            // search.
-            guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            // Options and arguments of a command without subcommands end the search. ArgumentParser adds `help`, and
+            // takes unknown words behind it for none.
+            guard !commands.isEmpty, !word.hasPrefix("-") else { return nil }
+            if word == "help" { continue }
             guard let command = commands.first(where: { $0.configuration.commandName == word }) else {
                 self.word = word
                 self.place = place

@@ -65,6 +65,34 @@ import Testing
         )
     }
 
+    @Test func helpOfAnUnknownCommandIsAMistake() async throws {
+        for arguments in [["help", "nothing"], ["help", "schema", "fetc"], ["schema", "help", "fetc"]] {
+            let help = try await FinishedProgram.run(arguments)
+            #expect(help.status == 64, "\(arguments)")
+            #expect(
+                help.errors.hasPrefix("Error: Unknown command '\(arguments[arguments.count - 1])'."),
+                "\(help.errors)"
+            )
+        }
+    }
+
+    /// A package that is built on a full disk would have half a script.
+    @Test(arguments: [
+        ["--generate-completion-script", "bash"], ["--help"], ["--version"], ["help", "find"], ["manual"],
+    ])
+    func aFullDiskIsAnError(_ arguments: [String]) async throws {
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        let finished = try await FinishedProgram.run(arguments, output: full)
+        expectNoDifference(
+            finished,
+            FinishedProgram(
+                status: 1,
+                output: "",
+                errors: "Error: cannot write standard output: No space left on device\n"
+            )
+        )
+    }
+
     @Test(arguments: [["help", "schema"], ["schema", "--help"], ["--help"], []])
     func helpIsNoUnknownCommand(_ arguments: [String]) async throws {
         let help = try await FinishedProgram.run(arguments)
@@ -113,6 +141,18 @@ import Testing
             #expect(fetch.errors.contains("\nUsage: fmdata schema fetch "), "\(fetch.errors)")
             #expect(!fetch.errors.contains("config."), "\(fetch.errors)")
         }
+    }
+
+    /// The mistake is where the user made it.
+    @Test func aWrongHostIsSaidWhereItWasGiven() async throws {
+        let option = try await fmdata("layouts", "--host", "a b", environment: Self.nobody)
+        expectNoDifference(option.status, 64)
+        #expect(
+            option.errors.hasPrefix("Error: --host must be a host alone, as in fms.example.com.\n"),
+            "\(option.errors)"
+        )
+        let variable = try await fmdata("layouts", environment: Self.nobody.merging(["FM_HOST": "a b"]) { $1 })
+        #expect(variable.errors.hasPrefix("Error: FM_HOST must be a host alone"), "\(variable.errors)")
     }
 
     // MARK: Files

@@ -46,13 +46,13 @@ import Testing
         let error = FMRest.APIError(
             .timeout,
             reason: "The call waited for its login, which the server has not answered; the limit was "
-                + "sessions.waitingDeadline, 30.0 seconds: 0 of 8 sessions.",
+                + "sessions.waitingDeadline, 30.0 seconds: \(DataAPI.SessionStatus()).",
             hint: "Nothing of the call was sent. Config.timeouts.connect says how long all calls wait."
         )
         expectNoDifference(
             "\(ErrorText(error))",
-            "timeout: The call waited for its login, which the server has not answered; the limit was 30.0 seconds: 0 of 8 "
-                + "sessions. Hint: Nothing of the call was sent."
+            "timeout: The call waited for its login, which the server has not answered; the limit was 30.0 "
+                + "seconds. Hint: Nothing of the call was sent."
         )
     }
 }

@@ -105,7 +105,7 @@ struct FieldSuspicion: Suspicion {
     private func sentence(about fields: [String]) -> String {
         let names = fields.map { "\"\($0)\"" }.joined(separator: ", ")
         if code == .fieldMissing { return "\(names) \(fields.count == 1 ? "is" : "are") not on layout \"\(layout)\"." }
-        return fields.count == 1 ? "the field can only be \(names)." : "the field is one of \(names)."
+        return fields.count == 1 ? "the field is \(names)." : "the field is one of \(names)."
     }
 
     private func missing(_ shown: [String: Field]) -> [String] {

@@ -61,7 +61,7 @@ struct LoginCommand: AsyncParsableCommand {
             let database = try await visit.open()
             // A session that an earlier command has kept would hide a wrong password.
             if place.tokens != nil { _ = await database.logOut().awaitSingleResult() }
-            let count = try await database.layoutNames().firstValue().count
+            let count = try await database.layoutNames().firstValue().count { !ListTree.isLine($0) }
             let account = try "\(place.knownUser) on \(place.knownHost)"
             if check { return place.notice("\(account) opens \(database.name) and sees \(count) layouts.") }
             let name = name ?? place.profile ?? database.name
@@ -89,6 +89,7 @@ struct LoginCommand: AsyncParsableCommand {
         }
         if !passwordCommand.isEmpty { place.password = PasswordReader(.command(passwordCommand)) }
         place.tokens = check || endSessions ? nil : folders.tokens
+        place.notesSessions = !check
         if pin { place.pins = [try await Self.presentedPin(at: place)] }
         return place
     }

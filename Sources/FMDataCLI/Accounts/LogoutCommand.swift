@@ -6,7 +6,7 @@ import Foundation
 struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout",
-        abstract: "Ends the kept session of a profile.",
+        abstract: "Ends the kept sessions of a profile.",
         discussion: "The profile stays, unless --forget removes it together with its stored password."
     )
 
@@ -26,19 +26,26 @@ struct LogoutCommand: AsyncParsableCommand {
             throw CommandError("There is no profile: fmdata login makes one.", .usage)
         }
         let profile = try profiles.named(name)
-        if profile.database != nil, profile.user != nil { try await endSession(of: name) }
+        if profile.user != nil { try await endSessions(of: name, folders, environment: environment) }
         guard forget else { return }
         try forget(name, profile, &profiles, folders)
     }
 
-    private func endSession(of name: String) async throws {
+    private func endSessions(of name: String, _ folders: UserFolders, environment: [String: String]) async throws {
         var connection = try ConnectionOptions.parse([])
         connection.profile = name
-        try await HostVisit.make(with: connection, talk) { visit in
-            let database = try await visit.open()
-            _ = try await database.logOut().firstValue()
-            let hadSession = database.sessionStatus.logouts > 0
-            await visit.notice(hadSession ? "The session of \"\(name)\" has ended." : "No session was kept.")
+        var found = try Place(connection, talk, environment: environment)
+        found.tokens = folders.tokens
+        let place = found
+        try await HostVisit.make(at: place) { visit in
+            var ended = 0
+            // Commands may have named other databases than the profile does.
+            for other in place.databasesOfKeptSessions().sorted() {
+                let database = try await visit.open(other)
+                _ = try await database.logOut().firstValue()
+                ended += database.sessionStatus.logouts
+            }
+            await visit.notice(ended > 0 ? "The session of \"\(name)\" has ended." : "No session was kept.")
         }
     }
 

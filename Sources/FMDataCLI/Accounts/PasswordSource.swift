@@ -8,7 +8,16 @@ struct PasswordSource: Sendable {
     let name: String
     /// Whether the user is asked.
     var isQuestion = false
+    /// Whether options or the environment name it, so that it is meant for this command.
+    var isGiven = false
     let read: @Sendable () async throws -> String
+
+    /// The source, named by options or the environment.
+    var given: PasswordSource {
+        var source = self
+        source.isGiven = true
+        return source
+    }
 
     /// A password that is known already.
     static func known(_ password: String, from name: String) -> PasswordSource {

@@ -23,6 +23,10 @@ struct Place: Sendable {
     var tokens: URL?
     /// Why the environment's password or key is not used; nil if it is, or if there is none.
     private let withheld: String?
+    /// Whether the user keeps files of the command: those of a profile whose session is kept do.
+    let keepsFiles: Bool
+    /// Whether a session that the command ends is noted, so that the next one ends it after a kill.
+    var notesSessions = true
     /// The variables of the environment that the library reads itself: limits, the root path, a key.
     private let settings: [String: String]
     /// The logger of the library; nil for none.
@@ -31,6 +35,8 @@ struct Place: Sendable {
     let isQuiet: Bool
     /// Where each part comes from, for `--verbose`.
     let origins: [String]
+    /// Where the host comes from, as the beginning of a sentence about it.
+    private let hostOrigin: String
 
     /// - Parameters:
     ///   - talk: what is said beside the data; nil for notices alone.
@@ -70,14 +76,17 @@ struct Place: Sendable {
         let isProfiles = sources.isProfileOf(host, user)
         profile = sources.profileName
         pins = sources.profile?.host == host ? sources.profile?.pins ?? [] : []
-        tokens = isProfiles && sources.profile?.keepSession != false ? folders.tokens : nil
         withheld = sources.withheld(host: host, user: user)
+        keepsFiles = isProfiles && sources.profile?.keepSession != false
+        // A kept session would hide that a password is wrong which was given for this command.
+        tokens = keepsFiles && password?.isGiven != true ? folders.tokens : nil
         // How long a call may take says nothing about a host.
         let names = sources.isEnvironmentOf(host) ? Self.settingNames : ["FM_TIMEOUT"]
         settings = environment.filter { names.contains($0.key) }
         logger = try talk?.logger()
         isQuiet = talk?.quiet ?? false
         self.origins = origins
+        hostOrigin = sources.value("host", options.host, \.knownHost)?.origin ?? "FM_HOST"
         if talk?.verbose == true { complain(origins.joined(separator: ", ")) }
     }
 }
@@ -154,13 +163,14 @@ private struct PlaceSources {
         user: String?,
         _ stored: (_ profile: String) throws -> PasswordSource?
     ) throws -> PasswordSource? {
-        if options.passwordStdin { return .standardInput }
-        if let file = options.passwordFile { return .file(file) }
+        if options.passwordStdin { return .standardInput.given }
+        if let file = options.passwordFile { return .file(file).given }
         func ofProfile() throws -> PasswordSource? {
             guard isProfileOf(host, user), let profile, let profileName else { return nil }
             return try profile.passwordSource ?? stored(profileName)
         }
-        return try isNamed ? ofProfile() ?? ofEnvironment(host, user) : ofEnvironment(host, user) ?? ofProfile()
+        func given() throws -> PasswordSource? { try ofEnvironment(host, user)?.given }
+        return try isNamed ? ofProfile() ?? given() : given() ?? ofProfile()
     }
 
     /// The question for the password; nil if nobody can be asked.
@@ -271,7 +281,8 @@ extension Place {
         do {
             return try body()
         } catch {
-            throw ValidationError("\(error).")
+            let problems = error.problems.map { $0.variable == "FM_HOST" ? "\(hostOrigin) \($0.reason)" : "\($0)" }
+            throw ValidationError("\(problems.joined(separator: "; ")).")
         }
     }
 

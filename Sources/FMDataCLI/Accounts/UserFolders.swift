@@ -37,6 +37,8 @@ struct UserFolders: Equatable, Sendable {
     var passwords: PrivateFile { PrivateFile(configuration.appendingPathComponent("credentials.json")) }
     /// The file of the tokens of kept sessions.
     var tokens: URL { sessions.appendingPathComponent("sessions.json") }
+    /// The folder of the tokens of running commands that keep no session.
+    var running: URL { sessions.appendingPathComponent("running") }
     /// The file of what was typed in the shell.
     var history: PrivateFile { PrivateFile(state.appendingPathComponent("history.ndjson")) }
 }

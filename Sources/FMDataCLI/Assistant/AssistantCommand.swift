@@ -25,13 +25,16 @@ struct AssistantCommand: AsyncParsableCommand {
     )
     var layout: [String] = []
 
-    @Option(help: ArgumentHelp("Answer with no more records at once.", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Answer with no more records at once.", valueName: "count"))
     var maxRecords = 50
 
-    @Option(help: ArgumentHelp("Answer with no more records in all, until it is started anew.", valueName: "count"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Answer with no more records in all, until it is started anew.", valueName: "count")
+    )
     var totalRecords = 1_000
 
-    @Option(help: ArgumentHelp("Answer with no more text at once.", valueName: "bytes"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Answer with no more text at once.", valueName: "bytes"))
     var maxBytes = 200_000
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions

@@ -37,6 +37,16 @@ struct AssistantMessage: Decodable, Sendable {
     }
 }
 
+extension AssistantMessage {
+    /// The id of a message of which nothing else need be right; nil if it has none.
+    static func id(of line: Data) -> FieldValue? {
+        struct Request: Decodable {
+            var id: FieldValue?
+        }
+        return (try? FMDecoder().decode(Request.self, from: line))?.id
+    }
+}
+
 /// The arguments of a tool, as the assistant gives them. Each tool has some of them.
 struct AssistantArguments: Decodable, Equatable, Sendable {
     var layout: String?
@@ -51,6 +61,8 @@ struct AssistantArguments: Decodable, Equatable, Sendable {
     var modId: Int?
     /// The names of arguments that no tool has.
     private(set) var unknown: [String] = []
+    /// The first argument of another type than its own, and what it takes.
+    private(set) var mistake: String?
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case layout, recordId, conditions, raw, sort, fields, portals, limit, values, modId
@@ -59,19 +71,52 @@ struct AssistantArguments: Decodable, Equatable, Sendable {
     init() {}
 
     init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        layout = try container.decodeIfPresent(String.self, forKey: .layout)
-        recordId = try container.decodeIfPresent(Int.self, forKey: .recordId)
-        conditions = try container.decodeIfPresent([String].self, forKey: .conditions)
-        raw = try container.decodeIfPresent(Bool.self, forKey: .raw)
-        sort = try container.decodeIfPresent([String].self, forKey: .sort)
-        fields = try container.decodeIfPresent([String].self, forKey: .fields)
-        portals = try container.decodeIfPresent([String].self, forKey: .portals)
-        limit = try container.decodeIfPresent(Int.self, forKey: .limit)
-        values = try container.decodeIfPresent(FieldData.self, forKey: .values)
-        modId = try container.decodeIfPresent(Int.self, forKey: .modId)
+        guard let container = try? decoder.container(keyedBy: CodingKeys.self) else {
+            mistake = "arguments takes an object."
+            return
+        }
+        var mistakes: [String] = []
+        func value<Value: Decodable>(_ key: CodingKeys, _ type: Value.Type = Value.self) -> Value? {
+            do {
+                return try container.decodeIfPresent(type, forKey: key)
+            } catch {
+                mistakes.append("\(key.rawValue) takes \(key.takes).")
+                return nil
+            }
+        }
+        func number(_ key: CodingKeys) -> Int? {
+            // Some assistants write numbers as texts.
+            if let text = try? container.decodeIfPresent(String.self, forKey: key), let number = Int(text) {
+                return number
+            }
+            return value(key)
+        }
+        layout = value(.layout)
+        recordId = number(.recordId)
+        conditions = value(.conditions)
+        raw = value(.raw)
+        sort = value(.sort)
+        fields = value(.fields)
+        portals = value(.portals)
+        limit = number(.limit)
+        values = value(.values)
+        modId = number(.modId)
+        mistake = mistakes.first
         let names = try decoder.container(keyedBy: FieldData.CodingKeys.self).allKeys.map(\.stringValue)
         unknown = names.filter { CodingKeys(rawValue: $0) == nil }
+    }
+}
+
+extension AssistantArguments.CodingKeys {
+    /// What the argument takes, in words.
+    fileprivate var takes: String {
+        switch self {
+        case .layout: "a text"
+        case .recordId, .modId, .limit: "a whole number"
+        case .raw: "true or false"
+        case .conditions, .sort, .fields, .portals: "a list of texts"
+        case .values: "an object of texts and numbers"
+        }
     }
 }
 

@@ -52,7 +52,8 @@ actor AssistantServer {
                 answer(id, with: error)
             }
         } catch {
-            answer(nil, with: error)
+            // A client waits for the answer with the id of its request, whatever else is wrong with that.
+            answer(AssistantMessage.id(of: line), with: error)
         }
     }
 

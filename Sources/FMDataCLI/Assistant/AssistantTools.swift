@@ -80,6 +80,7 @@ actor AssistantTools {
 
     /// The arguments within the limits. Throws if the tool does not take them.
     private func allowed(_ given: AssistantArguments, for tool: AssistantTool) throws -> AssistantArguments {
+        if let mistake = given.mistake { throw ValidationError("\(tool.name): \(mistake)") }
         var arguments = given
         let known = (tool.required + tool.optional).map(\.rawValue)
         for name in given.unknown + given.given.map(\.rawValue) where !known.contains(name) {

@@ -172,7 +172,7 @@ actor DoctorPatient {
         guard let database else { return .skipped("no session is open") }
         switch await database.getLayoutNames().awaitSingleResult() {
         case .success(let items):
-            knownLayouts = items.flatMap(\.allLayouts)
+            knownLayouts = items.flatMap(\.allLayouts).filter { !ListTree.isLine($0.name) }
             return .layouts(count: knownLayouts.count)
         case .failure(let error): return .failed(error)
         }
@@ -181,7 +181,7 @@ actor DoctorPatient {
     func scripts() async -> DoctorFinding {
         guard let database else { return .skipped("no session is open") }
         switch await database.getScriptNames().awaitSingleResult() {
-        case .success(let items): return .scripts(count: items.flatMap(\.allScripts).count)
+        case .success(let items): return .scripts(count: items.flatMap(\.allScripts).count { !ListTree.isLine($0) })
         case .failure(let error): return .scriptsFailed(error)
         }
     }

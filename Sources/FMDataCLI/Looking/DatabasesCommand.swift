@@ -7,7 +7,8 @@ struct DatabasesCommand: HostCommand {
         commandName: "databases",
         abstract: "Lists the databases of a host.",
         discussion: """
-            With an account those that it may open; without one those that the host shows to everybody, which may be none.
+            With an account those that it may open; without one those that the host shows to everybody. If it shows none, an \
+            account is needed.
             """
     )
 
@@ -18,7 +19,7 @@ struct DatabasesCommand: HostCommand {
     func run() async throws {
         try await visit { visit in
             let place = try await visit.place()
-            let server = try await visit.openServer()
+            let server = try await visit.openServer().retrying()
             // The session of a profile does not count here, and its account may not be worth a question.
             let isQuestion = place.password?.source.isQuestion ?? false
             let isKnown = place.hasKey || place.user != nil && place.password != nil
@@ -27,7 +28,7 @@ struct DatabasesCommand: HostCommand {
                 return try await server.getDatabaseNames(credentials: credentials).firstValue().databases.map(\.name)
             }
             var databases = try await names(asAccount: isKnown && !isQuestion)
-            if databases.isEmpty, isKnown, isQuestion { databases = try await names(asAccount: true) }
+            if databases.isEmpty, !isKnown || isQuestion { databases = try await names(asAccount: true) }
             let rows = databases.map { OutputRow(cells: [$0], object: ["database": .text($0)]) }
             try printer([OutputColumn("database")]).printAll(rows)
         }

@@ -17,7 +17,7 @@ struct FieldsCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let fields = try await visit.fields(of: visit.open().addLayout(layout))
+            let fields = try await visit.fields(of: visit.openForReading().addLayout(layout))
             try printer(FieldRow.columns).printAll(fields.fields.map { FieldRow($0).row() })
         }
     }
@@ -39,7 +39,7 @@ struct PortalsCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let metadata = try await visit.open().addLayout(layout).getLayoutMetadata().firstValue()
+            let metadata = try await visit.openForReading().addLayout(layout).getLayoutMetadata().firstValue()
             for name in metadata.ambiguousPortals {
                 await visit.notice(
                     "Several portals are called \"\(name)\", and the host tells one of them: give them object names."

@@ -15,10 +15,13 @@ struct FindCommand: HostCommand {
 
     @OptionGroup var found: FoundSetOptions
 
-    @Option(help: ArgumentHelp("Print no more records than this (100).", valueName: "count"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Print no more records than this (100).", valueName: "count"))
     var limit: Int?
 
-    @Option(help: ArgumentHelp("Begin with this record of those found, counted from 1.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Begin with this record of those found, counted from 1.", valueName: "number")
+    )
     var offset: Int?
 
     @Flag(help: "Print all records, page after page.")
@@ -45,7 +48,7 @@ struct FindCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let layout = try await visit.open().addLayout(found.layout)
+            let layout = try await visit.openForReading().addLayout(found.layout)
             let fields = try await visit.fields(of: layout)
             let find = try found.find(fields)
             let order = try found.order(fields)

@@ -23,7 +23,7 @@ struct GetCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let layout = try await visit.open().addLayout(layout)
+            let layout = try await visit.openForReading().addLayout(layout)
             let fields = try await visit.fields(of: layout)
             let columns = try parts.columns(fields)
             let query = DataAPI.RecordQuery(portal: try parts.requests(fields))

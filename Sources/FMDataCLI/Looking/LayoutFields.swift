@@ -84,6 +84,15 @@ extension LayoutFields.Field {
     /// Texts it compares word by word, and without case and accents.
     var hasExactOrder: Bool { [.number, .date, .time, .timeStamp].contains(result) }
 
+    /// Why nobody can enter a value; nil if the field is none of those that FileMaker computes.
+    var isComputed: String? {
+        switch type {
+        case .calculation: "is a calculation"
+        case .summary: "is a summary"
+        default: nil
+        }
+    }
+
     /// The repetitions that the layout shows; one if the field does not repeat.
     var shownRepetitions: ClosedRange<Int> {
         // A host may report anything.
@@ -100,8 +109,8 @@ extension LayoutFields.Field {
 }
 
 extension DataAPI.Layout {
-    /// Reads what the layout shows.
+    /// Reads what the layout shows; what fails in passing is asked again.
     func fields() async throws -> LayoutFields {
-        LayoutFields(try await getLayoutMetadata().firstValue(), of: name)
+        LayoutFields(try await retrying().getLayoutMetadata().firstValue(), of: name)
     }
 }

@@ -15,7 +15,7 @@ struct LayoutsCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let items = try await visit.open().getLayoutNames().firstValue()
+            let items = try await visit.openForReading().getLayoutNames().firstValue()
             let tree = ListTree(kind: "layout", detail: "table", items: items.map(\.listed))
             await visit.learn { $0.layouts = tree.names }
             try tree.print(form)

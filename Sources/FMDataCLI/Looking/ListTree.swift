@@ -13,6 +13,9 @@ struct ListTree: Sendable {
     let detail: String?
     let items: [Item]
 
+    /// Whether an entry is a line of the menu: FileMaker stores it under this name.
+    static func isLine(_ name: String) -> Bool { name == "-" }
+
     /// The names, whatever their folders.
     var names: [String] { rows(items, in: [], isTree: false).map { $0.cells[0] } }
 
@@ -25,8 +28,7 @@ struct ListTree: Sendable {
     private func rows(_ items: [Item], in folder: [String], isTree: Bool) -> [OutputRow] {
         items.flatMap { item -> [OutputRow] in
             switch item {
-            // FileMaker stores a line of the menu as an entry of this name.
-            case .entry("-", _): return []
+            case .entry(let name, _) where Self.isLine(name): return []
             case .entry(let name, let value):
                 var cells = [name]
                 var object: [OutputValue.Member] = [.init(name: kind, value: .text(name))]

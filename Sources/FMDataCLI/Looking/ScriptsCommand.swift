@@ -14,7 +14,7 @@ struct ScriptsCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let items = try await visit.open().getScriptNames().firstValue()
+            let items = try await visit.openForReading().getScriptNames().firstValue()
             let tree = ListTree(kind: "script", detail: nil, items: items.map(\.listed))
             await visit.learn { $0.scripts = tree.names }
             try tree.print(form)

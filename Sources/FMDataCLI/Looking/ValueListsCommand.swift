@@ -16,7 +16,7 @@ struct ValueListsCommand: HostCommand {
     @Argument(help: "A value list (all of the layout).")
     var list: String?
 
-    @Option(help: ArgumentHelp("The record whose related values are listed.", valueName: "id"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("The record whose related values are listed.", valueName: "id"))
     var record: Int?
 
     @OptionGroup(title: "Host and account") var connection: ConnectionOptions
@@ -25,7 +25,8 @@ struct ValueListsCommand: HostCommand {
 
     func run() async throws {
         try await visit { visit in
-            let metadata = try await visit.open().addLayout(layout).getLayoutMetadata(recordId: record).firstValue()
+            let metadata = try await visit.openForReading().addLayout(layout).getLayoutMetadata(recordId: record)
+                .firstValue()
             let lists = metadata.valueLists ?? []
             if let list, !lists.contains(where: { $0.name == list }) {
                 let names = lists.map(\.name)

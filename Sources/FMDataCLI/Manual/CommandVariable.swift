@@ -52,6 +52,11 @@ struct CommandVariable {
                 + "~/.local/state."
         ),
         CommandVariable(
+            names: "$XDG_RUNTIME_DIR/fmdata/running",
+            meaning: "The tokens of commands that end their sessions, while they run; the next command ends what a "
+                + "killed one has left."
+        ),
+        CommandVariable(
             names: "~/.local/state/fmdata/history.ndjson",
             meaning: "What was typed in fmdata shell, but for commands that write; only its owner can read it."
         ),

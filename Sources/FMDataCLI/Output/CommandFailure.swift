@@ -94,7 +94,7 @@ extension FMRest.APIError {
 
 extension FMRest.APIError.RequestSummary {
     /// The name that follows a word of the path, as `Contacts` in `/databases/Club/layouts/Contacts/records/7`.
-    fileprivate func name(after word: String) -> String? {
+    func name(after word: String) -> String? {
         let parts = path.split(separator: "/")
         // Words and names take turns: a layout may be called "records".
         let index = stride(from: 0, to: parts.count - 1, by: 2).first { parts[$0] == word }

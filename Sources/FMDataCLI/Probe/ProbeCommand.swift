@@ -35,7 +35,7 @@ struct ProbeCommand: AsyncParsableCommand {
         let database = try await visit.open()
         let layouts = try await database.getLayoutNames().firstValue().flatMap(\.allLayouts)
         let (chosen, empty) = try await chosenLayout(of: layouts, in: database)
-        let iso = try await visit.open(nil, dateFormats: .iso8601)
+        let iso = try await visit.open(nil) { $0.dateFormats = .iso8601 }
         let table = layouts.first { $0.name == chosen.name }?.table
         let subject = ProbeSubject(
             layout: chosen,

@@ -22,20 +22,17 @@ enum LayoutChoice {
                 throw ValidationError("--except: no layout and no folder is called \"\(name)\".\(meant)")
             }
             let all = items.flatMap(\.allLayouts).map(\.name).filter {
-                !Self.isLine($0) && seen.insert(ExactName($0)).inserted
+                !ListTree.isLine($0) && seen.insert(ExactName($0)).inserted
             }
             let asked = Self.layouts(in: items, except: Set(exceptions.map(ExactName.init)))
             return (all.filter { asked.contains(ExactName($0)) }, all.filter { !asked.contains(ExactName($0)) })
         }
     }
 
-    /// Whether the layout is a separator in the menu. FileMaker stores it as a layout with the name `-`.
-    private static func isLine(_ name: String) -> Bool { name == "-" }
-
     private static func namesAtAnyDepth(_ items: [DataAPI.Database.LayoutListItem]) -> [String] {
         items.flatMap { item in
             switch item {
-            case .layout(let layout): isLine(layout.name) ? [] : [layout.name]
+            case .layout(let layout): ListTree.isLine(layout.name) ? [] : [layout.name]
             case .folder(let name, let layouts): [name] + namesAtAnyDepth(layouts)
             }
         }

@@ -21,14 +21,14 @@ struct SchemaDiffCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await HostVisit.make(with: options.connection, options.talk) { visit in
-            try await compare(try await visit.open())
+            try await compare(try await SchemaReader(visit))
         }
     }
 
-    private func compare(_ database: DataAPI.Database) async throws {
+    private func compare(_ reader: SchemaReader) async throws {
         let snapshot = try options.folder.folder.snapshot()
         let choice = try options.choice(known: snapshot.layouts.map(\.layout))
-        let answer = try await SchemaReader(database: database).read(choice)
+        let answer = try await reader.read(choice)
         var known = snapshot.layouts
         // Layouts that were not read are not compared.
         var ignored = Set(answer.leftOut.map(ExactName.init))

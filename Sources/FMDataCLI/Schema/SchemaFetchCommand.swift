@@ -18,14 +18,14 @@ struct SchemaFetchCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await HostVisit.make(with: options.connection, options.talk) { visit in
-            try await fetch(try await visit.open())
+            try await fetch(try await SchemaReader(visit))
         }
     }
 
-    private func fetch(_ database: DataAPI.Database) async throws {
+    private func fetch(_ reader: SchemaReader) async throws {
         let snapshot = try options.folder.folder.snapshot()
         let choice = try options.choice(known: snapshot.layouts.map(\.layout))
-        let answer = try await SchemaReader(database: database).read(choice)
+        let answer = try await reader.read(choice)
         for (layout, error) in answer.failures { note("\(layout): \(ErrorText(error))") }
         if let failure = answer.failures.first, !options.all || answer.layouts.isEmpty {
             note("Nothing was written.")

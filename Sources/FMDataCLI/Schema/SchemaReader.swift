@@ -5,6 +5,14 @@ import FMModel
 struct SchemaReader {
     let database: DataAPI.Database
 
+    init(database: DataAPI.Database) { self.database = database.retrying() }
+
+    /// Reads from the host of a visit.
+    init(_ visit: HostVisit) async throws {
+        // A layout with long value lists has some megabytes, and an answer without end would fill the memory.
+        self.init(database: try await visit.open(nil) { $0.maximumResponseBytes = 32 << 20 })
+    }
+
     /// The layouts, and the errors of those that could not be read.
     struct Answer {
         /// The names of the layouts to read.
@@ -42,6 +50,8 @@ extension FMRest.APIError {
         switch code {
         case .fileMaker: fileMakerCode?.category != .account
         case .notDataAPI, .decoding, .responseTooLarge: true
+        // No URL can have its name, `..`.
+        case .invalidRequest: true
         default: false
         }
     }

@@ -89,7 +89,7 @@ private struct KeptHistory {
 
     init(of place: Place) throws {
         let file = UserFolders(environment: ProcessInfo.processInfo.environment).history
-        guard place.tokens != nil else {
+        guard place.keepsFiles else {
             (lines, self.file) = ([], nil)
             return
         }

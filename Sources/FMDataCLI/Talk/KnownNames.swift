@@ -27,10 +27,9 @@ struct KnownNames: Equatable, Codable {
 
     init() {}
 
-    /// Changes the names of a place's database, if its user keeps files of the command anyway: a profile's session is
-    /// kept, too.
+    /// Changes the names of a place's database, if its user keeps files of the command anyway.
     static func learn(at place: Place, _ change: (inout KnownNames) -> Void) {
-        guard let key = key(place), place.tokens != nil else { return }
+        guard let key = key(place), place.keepsFiles else { return }
         let file = file(UserFolders(environment: ProcessInfo.processInfo.environment))
         var all = read(file)
         var names = all[key] ?? KnownNames()

@@ -23,7 +23,10 @@ struct ContainerOptions: ParsableArguments {
     @Argument(help: "The container field.", completion: .fields)
     var field: String
 
-    @Option(help: ArgumentHelp("Which repetition of the field, counted from 1.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Which repetition of the field, counted from 1.", valueName: "number")
+    )
     var repetition = 1
 }
 
@@ -56,7 +59,7 @@ struct ContainerGetCommand: HostCommand {
             if let target, target.isStream {
                 throw CommandError("\(target.path) is no file: -o - > \(target.path) writes into it.")
             }
-            let download = try await visit.open().addLayout(container.layout).downloadContainer(
+            let download = try await visit.openForReading().addLayout(container.layout).downloadContainer(
                 fieldName: container.field,
                 recordId: container.recordId,
                 repetition: container.repetition
@@ -133,7 +136,10 @@ struct ContainerPutCommand: WritingCommand {
     @Option(help: ArgumentHelp("The media type, as image/jpeg (what the content looks like).", valueName: "type"))
     var type: String?
 
-    @Option(help: ArgumentHelp("Write only if the record still has this modId.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Write only if the record still has this modId.", valueName: "number")
+    )
     var modId: Int?
 
     @Flag(help: .dryRun) var dryRun = false

@@ -83,6 +83,7 @@ struct EditCommand: WritingCommand {
     @OptionGroup var fields: FieldOptions
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Change the record only if it still has this modId; else end with status 6.",
             valueName: "number"

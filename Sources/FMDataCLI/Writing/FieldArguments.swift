@@ -23,7 +23,7 @@ struct FieldArguments {
                     try take(json: value, as: field, known)
                 } else {
                     let text = value.hasPrefix("@") ? try Self.text(try read(String(value.dropFirst())), value) : value
-                    fields[field] = try Self.value(text, try known.known(field))
+                    fields[field] = try Self.value(text, try Self.writable(field, known))
                 }
             }
         }
@@ -101,8 +101,15 @@ struct FieldArguments {
     }
 
     private mutating func take(_ value: FieldValue, as name: String, _ known: LayoutFields) throws(CommandError) {
-        let field = try known.known(name)
+        let field = try Self.writable(name, known)
         fields[name] = if case .text(let text) = value { try Self.value(text, field) } else { value }
+    }
+
+    /// The field of a name, if it takes a value. The host's answer to the others is the one to a lack of privileges.
+    private static func writable(_ name: String, _ known: LayoutFields) throws(CommandError) -> LayoutFields.Field {
+        let field = try known.known(name)
+        guard let computed = field.isComputed else { return field }
+        throw CommandError("\(field.name) \(computed), and cannot be written.", .usage)
     }
 
     /// The value that is sent for a text, with FileMaker's line breaks. The digits of a number field travel as a number, which does not depend on the

@@ -33,7 +33,9 @@ struct RequestCommand: WritingCommand {
     func run() async throws {
         try await visit { visit in
             let request = try request()
-            let answer = try await write(visit) { $0.rawAnswer(to: request) }
+            let answer = try await write(visit) { database in
+                (request.method == "GET" ? database.retrying() : database).rawAnswer(to: request)
+            }
             guard let answer else { return }
             let output = StandardOutput()
             try output.write(answer)

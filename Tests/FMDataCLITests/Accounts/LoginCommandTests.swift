@@ -85,6 +85,78 @@ import Testing
         }
     }
 
+    /// A session that is still open does not hide a wrong password of another command.
+    @Test func aPasswordThatIsGivenIsTried() async throws {
+        try await Home.with { home in
+            _ = try await home.asAdmin.fmdata("login")
+            let wrong = try await home.asAdmin.setting(["FM_PASSWORD": "wrong"]).fmdata("layouts")
+            #expect(wrong.status == 4, "\(wrong)")
+            try Data("wrong\n".utf8).write(to: home.file("password"))
+            #expect(try await home.fmdata("layouts", "--password-file", home.file("password").path).status == 4)
+            #expect(try await home.fmdata("layouts", "--password-stdin", input: "wrong\n").status == 4)
+            #expect(try await home.asAdmin.fmdata("layouts").status == 0)
+            #expect(try await home.fmdata("layouts").status == 0, "the kept session is left alone")
+            expectNoDifference(home.sandbox.counters.openSessions, 1)
+        }
+    }
+
+    @Test func logoutEndsTheSessionsOfAllDatabases() async throws {
+        var second = Solution.sample
+        second.name = "Second"
+        try await Home.with(solutions: [.sample, second]) { home in
+            _ = try await home.asAdmin.fmdata("login", "--save-password")
+            #expect(try await home.fmdata("layouts", "--database", "Second").status == 0)
+            expectNoDifference(home.sandbox.counters.openSessions, 2)
+            let logout = try await home.setting(["FM_PASSWORD": "wrong"]).fmdata("logout")
+            expect(logout, "", errors: "The session of \"World\" has ended.\n")
+            expectNoDifference(home.sandbox.counters.openSessions, 0)
+        }
+    }
+
+    /// What a command leaves behind that was killed is not there for 15 minutes.
+    @Test func theSessionOfAKilledCommandIsEndedByTheNext() async throws {
+        try await Home.with { home in
+            home.sandbox.inject(.holdAnswer, on: .layouts)
+            let killed = try await home.asAdmin.fmdata(
+                ["layouts"],
+                endingBy: SIGKILL,
+                when: { await home.sandbox.untilAnswersHeld() }
+            )
+            #expect(killed.status != 0)
+            home.sandbox.releaseAnswers()
+            expectNoDifference(home.sandbox.counters.openSessions, 1)
+            expectNoDifference(try Self.kept(home).count, 1)
+            for file in try Self.kept(home) { expectNoDifference(try home.mode(file), 0o600) }
+            let next = try await home.asAdmin.fmdata("scripts")
+            #expect(next.status == 0, "\(next.errors)")
+            expectNoDifference(home.sandbox.counters.openSessions, 0)
+            expectNoDifference(home.sandbox.counters.logins, 2)
+            expectNoDifference(try Self.kept(home), [])
+        }
+    }
+
+    /// The session of a command that still runs is left alone.
+    @Test func theSessionOfARunningCommandIsNotEnded() async throws {
+        try await Home.with { home in
+            home.sandbox.inject(.holdAnswer, on: .layouts)
+            async let running = home.asAdmin.fmdata("layouts", "--csv")
+            await home.sandbox.untilAnswersHeld()
+            let other = try await home.asAdmin.fmdata("scripts")
+            expectNoDifference(other.status, 0)
+            expectNoDifference(home.sandbox.counters.openSessions, 1)
+            home.sandbox.releaseAnswers()
+            let end = try await running
+            expectNoDifference(end.status, 0)
+            expectNoDifference(home.sandbox.counters.openSessions, 0)
+        }
+    }
+
+    /// The files of running commands.
+    private static func kept(_ home: Home) throws -> [String] {
+        let folder = ".local/state/fmdata/running"
+        return try FileManager.default.contentsOfDirectory(atPath: home.file(folder).path).map { "\(folder)/\($0)" }
+    }
+
     @Test func checkingWritesNothing() async throws {
         try await Home.with { home in
             let check = try await home.asAdmin.fmdata("login", "--check")

@@ -122,14 +122,17 @@ import Testing
                     "nonsense", "[]", #"{"id":1}"#, #"{"id":2,"method":"resources/list"}"#,
                     #"{"id":3,"method":"tools/call","params":{"name":"delete"}}"#,
                     #"{"id":4,"method":"tools/call","params":{"name":"fnid"}}"#,
-                    #"{"id":5,"method":"tools/call","params":{"name":"get","arguments":{"recordId":"x"}}}"#,
-                    String(repeating: "x", count: 5 << 20), #"{"id":6,"method":"ping"}"#,
+                    #"{"id":5,"method":"tools/call","params":{"name":7}}"#,
+                    #"{"id":"6","method":"tools/call","params":[]}"#, #"{"id":7,"method":"initialize","params":"x"}"#,
+                    String(repeating: "x", count: 5 << 20), #"{"id":8,"method":"ping"}"#,
                 ]
             )
             expectNoDifference(
                 talk.answers.map { $0.error?.code },
-                [-32_700, -32_600, -32_600, -32_601, -32_602, -32_602, -32_600, -32_600, nil]
+                [-32_700, -32_600, -32_600, -32_601, -32_602, -32_602, -32_600, -32_600, -32_600, -32_600, nil]
             )
+            // A client waits for the answer with the id of its request.
+            expectNoDifference(talk.answers.map(\.id), [nil, nil, 1, 2, 3, 4, 5, "6", 7, nil, 8])
             #expect(try talk[4].error?.message.hasSuffix("Did you mean \"find\"?") == true)
             expectNoDifference(talk.program.status, 0)
         }
@@ -329,6 +332,51 @@ import Testing
                 #expect(answer.text.contains(text), "\(arguments): \(answer.text)")
             }
             #expect(!talk.program.errors.contains("evil"))
+        }
+    }
+
+    /// A client waits for the answer to its request, whatever was wrong with that.
+    @Test func anArgumentOfTheWrongTypeIsNamed() async throws {
+        try await Home.with { home in
+            let wrong = [
+                ("find", #"{"layout":["Contacts"]}"#, "layout takes a text."),
+                ("get", #"{"layout":"Contacts","recordId":"first"}"#, "recordId takes a whole number."),
+                ("get", #"{"layout":"Contacts","recordId":1.5}"#, "recordId takes a whole number."),
+                ("find", #"{"layout":"Contacts","limit":{}}"#, "limit takes a whole number."),
+                ("find", #"{"layout":"Contacts","conditions":"City=Paris"}"#, "conditions takes a list of texts."),
+                ("find", #"{"layout":"Contacts","fields":[["Name"]]}"#, "fields takes a list of texts."),
+                ("find", #"{"layout":"Contacts","raw":"perhaps"}"#, "raw takes true or false."),
+                (
+                    "edit", #"{"layout":"Contacts","recordId":1,"values":["x"]}"#,
+                    "values takes an object of texts and numbers."
+                ),
+                ("find", #"[]"#, "arguments takes an object."),
+            ]
+            let lines = wrong.enumerated().map { call($0.offset, $0.element.0, $0.element.1) }
+            let talk = try await talk(home, with: ["--write"], lines)
+            for (id, (tool, arguments, text)) in wrong.enumerated() {
+                let answer = try talk[FieldValue(id)]
+                #expect(answer.result?.isError == true, "\(arguments)")
+                #expect(answer.text.contains(text), "\(tool) \(arguments): \(answer.text)")
+            }
+            expectNoDifference(home.sandbox.counters.logins, 0)
+        }
+    }
+
+    @Test func aTextThatIsANumberIsOne() async throws {
+        try await Home.with { home in
+            let talk = try await talk(
+                home,
+                with: ["--write"],
+                [
+                    call(1, "get", #"{"layout":"Contacts","recordId":"3","fields":["Name"]}"#),
+                    call(2, "find", #"{"layout":"Contacts","fields":["Name"],"limit":"1"}"#),
+                    call(3, "edit", #"{"layout":"Contacts","recordId":"1","values":{"City":"Bath"},"modId":"0"}"#),
+                ]
+            )
+            #expect(try talk[1].text.contains("Grace Hopper"))
+            #expect(try talk[2].text.hasPrefix(#"{"recordId":1,"#))
+            expectNoDifference(try talk[3].text, "{\"recordId\":1,\"modId\":1}\n")
         }
     }
 

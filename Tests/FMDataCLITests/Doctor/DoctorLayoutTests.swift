@@ -19,6 +19,27 @@ import Testing
         }
     }
 
+    /// A line of the menu is stored as a layout, or a script, with the name "-".
+    @Test func linesOfTheMenuDoNotCount() async throws {
+        var shop = Self.solution()
+        shop.layouts.insert(.layout(.init(name: "-", table: "Orders", fields: [])), at: 0)
+        try await Self.withHost([shop]) { sandbox in
+            let examination = try await Self.examine(sandbox)
+            expectNoDifference(try examination[.layouts].figures["layouts"], 2)
+            #expect(try examination[.layout].found.hasPrefix("\"Orders\" shows "))
+        }
+        let world = try await Sandbox.start(configuration: .patient)
+        let examination = try await Examination.run(
+            [],
+            host: world.url,
+            database: "World",
+            user: "admin",
+            password: "secret"
+        )
+        expectNoDifference(try examination[.scripts].figures["scripts"], 8)
+        await world.stop()
+    }
+
     @Test func aLayoutThatIsMissing() async throws {
         try await Self.withHost { sandbox in
             let examination = try await Self.examine(sandbox, "--layout", "Ordesr")

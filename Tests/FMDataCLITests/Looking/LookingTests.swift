@@ -13,11 +13,17 @@ import Testing
     @Test func databases() async throws {
         try await Home.with { home in
             expect(try await home.asAdmin.fmdata("databases"), "{\"database\":\"World\"}\n")
-            // The host shows none to somebody without an account.
-            expect(
-                try await home.setting(["FM_HOST": home.sandbox.url]).fmdata("databases", "--csv"),
-                "database\r\n"
-            )
+            // The host shows none to somebody without an account, and an empty list would look like the answer.
+            for (variables, missing) in [
+                ([:], "Which user? Give --user, or set FM_USER."),
+                (["FM_USER": "admin"], "The password of admin is missing: "),
+            ] as [([String: String], String)] {
+                let home = home.setting(["FM_HOST": home.sandbox.url]).setting(variables)
+                let unknown = try await home.fmdata("databases", "--csv")
+                #expect(unknown.status == 64, "\(unknown)")
+                #expect(unknown.errors.hasPrefix("Error: \(missing)"), "\(unknown.errors)")
+                expectNoDifference(unknown.output, "")
+            }
         }
         try await Home.with(.init { $0.filtersDatabases = false }) { home in
             expect(
@@ -301,6 +307,31 @@ import Testing
         }
     }
 
+    @Test func readsThatFailInPassingAreAskedAgain() async throws {
+        try await Home.with { home in
+            home.sandbox.inject(.html(status: 502), on: .layoutMetadata)
+            home.sandbox.inject(.html(status: 502), on: .getRecords)
+            let found = try await home.asAdmin.fmdata("find", "Phones", "--fields", "Kind", "--csv")
+            #expect(found.status == 0, "\(found.errors)")
+            #expect(found.output.hasPrefix("recordId,modId,Kind\r\n1,0,work\r\n"), "\(found.output)")
+            expectNoDifference(home.sandbox.counters.requests[.layoutMetadata], 2)
+            expectNoDifference(home.sandbox.counters.requests[.getRecords], 2)
+            home.sandbox.inject(.reset, on: .find)
+            home.sandbox.inject(.html(status: 503), on: .getRecord)
+            home.sandbox.inject(.html(status: 504), on: .scripts)
+            for arguments in [["find", "Contacts", "City=Paris"], ["get", "Contacts", "1"], ["scripts"]] {
+                let read = try await FinishedProgram.run(
+                    arguments,
+                    environment: ["HOME": home.folder.path].merging(home.asAdmin.environment) { $1 }
+                )
+                #expect(read.status == 0, "\(arguments): \(read.errors)")
+            }
+            home.sandbox.inject(.html(status: 502), on: .layouts)
+            let request = try await home.asAdmin.fmdata("request", "GET", "layouts")
+            #expect(request.status == 0, "\(request.errors)")
+        }
+    }
+
     // MARK: Mistakes
 
     @Test(.thorough) func theNearestNamesAreTold() async throws {
@@ -317,6 +348,8 @@ import Testing
                 (["find", "Contacts", "Birthday=soon"], 64, "Birthday: expected a date such as 2026-11-01"),
                 (["find", "Contacts", "--all", "--limit", "3"], 64, "--all excludes --limit and --offset."),
                 (["find", "Contacts", "--limit", "0"], 64, "--limit and --offset take 1 or more."),
+                (["find", "Contacts", "--limit", "-1"], 64, "--limit and --offset take 1 or more."),
+                (["find", "Contacts", "--offset", "-1"], 64, "--limit and --offset take 1 or more."),
                 (["find", "Contacts", "--json", "--csv"], 64, "Only one of --json, --ndjson, --csv and --table."),
                 (["get", "Contacts", "999"], 1, "101"),
                 (["get", "Contacts", "x"], 64, "The value 'x' is invalid for '<record-id>'"),
@@ -341,6 +374,12 @@ import Testing
                 "\(missing.errors)"
             )
             #expect(missing.errors.contains(#","layout":"Contacts","recordId":999,"#), "\(missing.errors)")
+            #expect(
+                missing.errors.contains(
+                    #""hint":"No record of the layout's table has this id, or the account may not see it.""#
+                ),
+                "\(missing.errors)"
+            )
             #expect(missing.errors.hasSuffix(#""outcomeUnknown":false,"status":1}}"# + "\n"), "\(missing.errors)")
             let field = try await home.asAdmin.fmdata("find", "Contacts", "Ctiy=x", "--ndjson")
             expect(

@@ -47,6 +47,34 @@ import Testing
         }
     }
 
+    /// A record goes back to where it was exported from.
+    @Test(arguments: ["csv", "ndjson"]) func byTheIdOfTheRecord(_ form: String) async throws {
+        try await Home.withMembers(3) { home in
+            let path = home.path("old.\(form)")
+            #expect(try await home.fmdata("export", "Members", "-o", path).status == 0)
+            try home.sandbox.editRecord(2, ["City": "Oslo"], ofTable: "Members", inDatabase: "Single")
+            let finished = try await home.fmdata(
+                "diff",
+                path,
+                ".",
+                "Members",
+                "--key",
+                "recordId",
+                "--fields",
+                "City",
+                "--ndjson"
+            )
+            expectNoDifference(
+                finished,
+                FinishedProgram(
+                    status: 3,
+                    output: #"{"change":"changed","key":"2","field":"City","from":"Lyon","to":"Oslo"}"# + "\n",
+                    errors: ""
+                )
+            )
+        }
+    }
+
     @Test(.thorough) func twoProfiles() async throws {
         try await Home.withMembers(3) { home in
             try await Home.with(solutions: [.members(3)]) { other in

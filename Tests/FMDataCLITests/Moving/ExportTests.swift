@@ -229,6 +229,35 @@ import Testing
         }
     }
 
+    // MARK: Trouble
+
+    /// A page whose answer is lost is read again, also one of which a part has arrived.
+    @Test func aPageThatFailsInPassingIsReadAgain() async throws {
+        try await Home.withMembers(1500) { home in
+            home.sandbox.inject(.html(status: 502), on: .getRecords)
+            home.sandbox.inject(.cut(afterBodyBytes: 4_000), on: .getRecords, skipping: 1)
+            let finished = try await home.fmdata("export", "Members", "--fields", "Id")
+            #expect(finished.status == 0, "\(finished.errors)")
+            let lines = finished.output.split(separator: "\n")
+            expectNoDifference(lines.count, 1500)
+            expectNoDifference(Set(lines).count, 1500)
+        }
+    }
+
+    /// What another program would read as a workbook is not JSON.
+    @Test func aFormThatIsNotKnownIsRefused() async throws {
+        try await Home.withMembers(1) { home in
+            let book = try await home.fmdata("export", "Members", "-o", home.path("a.xlsx"))
+            expectNoDifference(book.status, 64)
+            #expect(book.errors.hasPrefix("Error: \(home.path("a.xlsx")): "), "\(book.errors)")
+            #expect(book.errors.contains(".ndjson, .csv, .json or .sql"), "\(book.errors)")
+            #expect(!home.exists("a.xlsx"))
+            expectNoDifference(home.sandbox.counters.logins, 0)
+            #expect(try await home.fmdata("export", "Members", "-o", home.path("a.txt"), "--csv").status == 0)
+            #expect(try await home.fmdata("export", "Members", "-o", home.path("a")).status == 0)
+        }
+    }
+
     // MARK: What is not complete
 
     @Test(.thorough, arguments: ["--json", "--csv", "--sql"])

@@ -391,6 +391,27 @@ import Testing
         }
     }
 
+    /// Rows that are refused have to be kept, so the place for them is looked at before anything is sent.
+    @Test(arguments: ["--rejects", "--unknown", "--journal"])
+    func aFileThatCannotBeWrittenIsNoticedAtOnce(_ option: String) async throws {
+        try await Home.withMembers(0) { home in
+            try home.write("Id,Name\n1,a\n2,b\n", to: "some.csv")
+            for path in ["nowhere/some.csv", "."] {
+                let finished = try await home.fmdata(
+                    "import",
+                    "Members",
+                    home.path("some.csv"),
+                    option,
+                    home.path(path)
+                )
+                #expect(finished.status == 1, "\(path): \(finished)")
+                #expect(finished.errors.contains(home.path(path)), "\(finished.errors)")
+                expectNoDifference(finished.output, "")
+                expectNoDifference(home.members.count, 0)
+            }
+        }
+    }
+
     // MARK: Trouble
 
     @Test func aLostAnswerIsNotSentAgain() async throws {

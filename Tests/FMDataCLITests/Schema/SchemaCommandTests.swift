@@ -298,6 +298,39 @@ import Testing
         }
     }
 
+    /// No URL can name such a layout.
+    @Test func aLayoutThatCannotBeAskedForIsToldAndTheOthersAreWritten() async throws {
+        try await withHost(["A", "..", "B"]) { sandbox, folder in
+            let all = try await fmdata(sandbox, folder, "schema", "fetch", "--all")
+            expectNoDifference(all.status, 2, "\(all.errors)")
+            expectNoDifference(all.output, "A:\n  + layout \"A\": type A\nB:\n  + layout \"B\": type B\n")
+            #expect(all.errors.hasPrefix("..: "), "\(all.errors)")
+            #expect(all.errors.contains("1 of 3 layouts could not be read"), "\(all.errors)")
+        }
+    }
+
+    /// A layout is small, and an answer that does not end would fill the memory.
+    @Test func anAnswerThatIsTooLargeIsNotTaken() async throws {
+        let text = String(repeating: "x", count: 33 << 20)
+        let host = try await ScriptedHost.start { call in
+            call.target.hasSuffix("/layouts")
+                ? .json(#"{"layouts":[{"name":"A"}]}"#)
+                : .json(#"{"fieldMetaData":[],"portalMetaData":{},"x":"\#(text)"}"#)
+        }
+        try await withTemporaryFolder { folder in
+            let fetched = try await FinishedProgram.run(
+                ["schema", "fetch", "--all", "--models", folder.path],
+                environment: [
+                    "FM_HOST": "http://127.0.0.1:\(host.server.port)", "FM_DATABASE": "Harbor", "FM_USER": "api",
+                    "FM_PASSWORD": "secret",
+                ]
+            )
+            #expect(fetched.errors.hasPrefix("A: responseTooLarge: "), "\(fetched.errors)")
+            expectNoDifference(fetched.status, 1)
+        }
+        host.stop()
+    }
+
     /// An unreachable host is not the failure of a single layout.
     @Test func aHostThatGoesAwayEndsTheFetch() async throws {
         try await withHost { sandbox, folder in

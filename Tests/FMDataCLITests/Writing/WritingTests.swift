@@ -78,6 +78,29 @@ import Testing
         }
     }
 
+    @Test func aWriteIsNotSentAgain() async throws {
+        try await Home.with { home in
+            home.sandbox.inject(.error(.recordInUse), on: .editRecord)
+            let locked = try await home.asAdmin.fmdata("edit", "Contacts", "1", "City=Bath")
+            expectNoDifference(locked.status, 6, "\(locked.errors)")
+            expectNoDifference(home.sandbox.counters.requests[.editRecord], 1)
+        }
+    }
+
+    /// The account has nothing to do with it.
+    @Test func aCalculationIsNotWritten() async throws {
+        try await Home.with { home in
+            for arguments in [["edit", "Contacts", "1", "Label=x"], ["create", "Contacts", "Name=x", "Label=y"]] {
+                let refused = try await FinishedProgram.run(
+                    arguments,
+                    environment: ["HOME": home.folder.path].merging(home.asAdmin.environment) { $1 }
+                )
+                expect(refused, "", errors: "Error: Label is a calculation, and cannot be written.\n", status: 64)
+            }
+            expectNoDifference(home.sandbox.counters.executedWrites, 0)
+        }
+    }
+
     // MARK: Unknown outcomes
 
     @Test func anUnknownOutcomeIsSaid() async throws {

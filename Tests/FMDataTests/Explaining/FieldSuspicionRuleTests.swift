@@ -170,7 +170,7 @@ import Testing
 
     @Test(
         arguments: [
-            (["A"], ["A"], #"the field can only be "A"."#),
+            (["A"], ["A"], #"the field is "A"."#),
             (["A", "B", "C"], ["A", "B", "C"], #"the field is one of "A", "B", "C"."#),
             (["A", "B", "C", "D"], [], "the layout's metadata do not tell which of 4 fields is meant."),
         ] as [([String], [String], String)]

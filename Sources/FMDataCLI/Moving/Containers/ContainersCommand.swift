@@ -15,7 +15,10 @@ struct ContainerFieldOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The container field.", valueName: "field"))
     var field: String
 
-    @Option(help: ArgumentHelp("Which repetition of the field, counted from 1.", valueName: "number"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Which repetition of the field, counted from 1.", valueName: "number")
+    )
     var repetition = 1
 
     func validate() throws {

@@ -33,7 +33,7 @@ struct ContainersExportCommand: HostCommand {
     func run() async throws {
         try found.checkOptions()
         try await visit { visit in
-            let layout = try await visit.open().addLayout(found.layout)
+            let layout = try await visit.openForReading().addLayout(found.layout)
             let fields = try await layout.fields()
             try container.check(fields)
             if let key { _ = try fields.known(key) }

@@ -75,12 +75,15 @@ struct DiffCommand: HostCommand {
             return
         }
         try await HostVisit.make(at: try place(side), errorsAreJSON: form.errorsAreJSON) { visit in
-            let layout = try await visit.open().addLayout(found.layout)
+            let layout = try await visit.openForReading().addLayout(found.layout)
             let fields = try await layout.fields()
             let records = FoundRecords(layout: layout, find: try found.find(fields), order: [], portals: [])
             let columns = RecordColumns(fields, selection: nil, portals: nil)
             for try await record in records.allRecords().values {
-                try take(columns.values(of: record), fields)
+                var values = columns.values(of: record)
+                // A file of an export has it, too; a field with this name precedes it there as well.
+                if values["recordId"] == nil { values["recordId"] = FieldValue(record.recordId) }
+                try take(values, fields)
             }
             for line in records.remarks(after: 0, from: 1) { await visit.notice(line) }
         }
@@ -127,7 +130,7 @@ struct DiffCommand: HostCommand {
     private func layout(of side: String) async throws -> LayoutDescription {
         let description = LockedValue<LayoutDescription?>(nil)
         try await HostVisit.make(at: try place(side), errorsAreJSON: form.errorsAreJSON) { visit in
-            let answer = try await SchemaReader(database: try await visit.open()).read(.named([found.layout]))
+            let answer = try await SchemaReader(visit).read(.named([found.layout]))
             if let failure = answer.failures.first { throw failure.error }
             description.value = answer.layouts.first
         }

@@ -51,6 +51,7 @@ struct ExportCommand: AsyncParsableCommand {
         if resume, output ?? "-" == "-" || key == nil {
             throw ValidationError("--resume needs --output and --key: the file to go on with, and where to go on.")
         }
+        try form.check(output)
     }
 
     func run() async throws {
@@ -62,7 +63,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     private func export(_ visit: HostVisit) async throws {
         let target = try output.flatMap { try $0 == "-" ? nil : PartFile.Target($0, replaces: force) }
-        let layout = try await visit.open().addLayout(found.layout)
+        let layout = try await visit.openForReading().addLayout(found.layout)
         let fields = try await layout.fields()
         let columns = try parts.columns(fields)
         let text = try text(columns)

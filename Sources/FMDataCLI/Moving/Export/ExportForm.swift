@@ -50,6 +50,17 @@ struct ExportFormOptions: ParsableArguments {
         guard asked.count < 2 else { throw ValidationError("Only one of --ndjson, --csv, --json and --sql.") }
     }
 
+    /// Throws if neither an option nor the file's name says the form, and that name promises another one.
+    func check(_ path: String?) throws {
+        guard asked.isEmpty, let path, ExportForm(ofFile: path) == nil,
+            !URL(fileURLWithPath: path).pathExtension.isEmpty
+        else { return }
+        throw ValidationError(
+            "\(path): a file of records ends in .ndjson, .csv, .json or .sql. For another name give --ndjson, --csv, --json "
+                + "or --sql."
+        )
+    }
+
     /// - Parameter path: The file; nil for standard output.
     func form(of path: String?) -> ExportForm { asked.first ?? path.flatMap(ExportForm.init(ofFile:)) ?? .ndjson }
 

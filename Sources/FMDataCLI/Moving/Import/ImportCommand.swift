@@ -1,5 +1,6 @@
 import ArgumentParser
 import FMData
+import FMModel
 import Foundation
 import OpenCombine
 
@@ -78,11 +79,13 @@ struct ImportCommand: HostCommand {
     var retryRejects = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Stop when this many rows were refused, or have an unknown outcome.", valueName: "count")
     )
     var maxErrors: Int?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How many rows are written at once, in a session each (1, which keeps new records in the order of the file).",
             valueName: "count"
@@ -91,6 +94,7 @@ struct ImportCommand: HostCommand {
     var concurrency = 1
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How long the host may work on a row whose answer was lost, before it is looked up for the last time (30).",
             valueName: "seconds"
@@ -346,6 +350,21 @@ private struct ImportFiles: Sendable {
         let names = [command.file, path, rejectsPath, unknownPath].compactMap(\.self)
         guard Set(names).count == names.count else {
             throw ValidationError("The file, the journal and the files of the rows that failed need different names.")
+        }
+        // It would be noticed when the first row is refused, after any number of writes.
+        for path in [path, rejectsPath, unknownPath].compactMap(\.self) { try Self.checkWritable(path) }
+    }
+
+    private static func checkWritable(_ path: String) throws {
+        var info = stat()
+        let isThere = stat(path, &info) == 0
+        let kind = info.st_mode & S_IFMT
+        // A file has its name when it is complete, so its folder is written to.
+        let isFile = !isThere || kind == S_IFREG
+        let place = isFile ? URL(fileURLWithPath: path).deletingLastPathComponent().path : path
+        errno = EISDIR
+        guard isFile || kind != S_IFDIR, access(place, W_OK) == 0 else {
+            throw FileError(POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO), subject: "write \(path)")
         }
     }
 

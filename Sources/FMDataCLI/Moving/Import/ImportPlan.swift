@@ -78,10 +78,8 @@ struct ImportPlan: Sendable {
                 "is in a portal"
             } else if column.contains("::") {
                 "is a field of another table"
-            } else if field.type == .calculation {
-                "is a calculation"
-            } else if field.type == .summary {
-                "is a summary"
+            } else if let computed = field.isComputed {
+                computed
             } else if field.global {
                 "is global: fmdata globals sets it"
             } else if field.result == .container {

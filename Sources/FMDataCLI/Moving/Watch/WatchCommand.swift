@@ -29,6 +29,7 @@ struct WatchCommand: AsyncParsableCommand {
     var cursor: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "How often the host is asked after a change; when nothing happens, less (5).",
             valueName: "seconds"
