@@ -15,8 +15,8 @@ import Testing
         return names.map { table[$0] }
     }
 
-    private func rowFields(_ names: [String]) -> [String] {
-        let table = NameTable(names, style: .rowFields([]))
+    private func rowFields(_ names: [String], of own: String? = nil) -> [String] {
+        let table = NameTable(names, style: .rowFields([], of: own.map(ExactName.init)))
         return names.map { table[$0] }
     }
 
@@ -72,6 +72,10 @@ import Testing
     @Test func theTableTellsFieldsOfRowsApart() {
         expectNoDifference(rowFields(["Composers::label", "Epochs::label"]), ["composersLabel", "epochsLabel"])
         expectNoDifference(rowFields(["Composers::label", "Composers::town"]), ["label", "town"])
+        expectNoDifference(
+            rowFields(["Composers::label", "Epochs::name"], of: "Composers"),
+            ["label", "epochsName"]
+        )
     }
 
     @Test func symbolsTellFieldsApart() {

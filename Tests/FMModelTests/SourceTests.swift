@@ -31,6 +31,28 @@ import Testing
         expectNoDifference(LayoutSnapshot.updating([read], with: [layout]).layouts, [snapshot])
     }
 
+    /// The portal has the name of its table; an object name, so that most fields tell the table; fields of one table.
+    @Test(arguments: [
+        ("Inspections", ["Inspectors::Name", "Inspections::Result"]),
+        ("visits", ["Inspectors::Name", "Inspections::Result", "Inspections::Remarks"]),
+        ("visits", ["Inspections::Result", "Inspectors::Name"]),
+    ])
+    func aFieldOfAThirdTableInAPortalIsReadOnly(_ portal: String, _ fields: [String]) throws {
+        let rows = LayoutDescription.Portal(name: portal, fields: fields.map { .made($0) })
+        let layout = LayoutDescription(name: "Sites", fields: [.made("Name")], portals: [rows])
+        var snapshot = LayoutSnapshot.updating([], with: [layout]).layouts[0]
+        func text() -> String { ModelSource().file(of: snapshot, origin: "Sites.json") }
+        #expect(text().contains("let inspectorsName: String"))
+        #expect(!text().contains("inspectorsName: String? = nil"))
+        #expect(text().contains("var result: String"))
+        #expect(text().contains("result: String? = nil"))
+
+        let field = try #require(snapshot.portals[0].fields.firstIndex { $0.swift == "inspectorsName" })
+        snapshot.portals[0].fields[field].isWritten = true
+        #expect(text().contains("var inspectorsName: String"))
+        #expect(text().contains("inspectorsName: String? = nil"))
+    }
+
     @Test func aSmallLayoutInFull() {
         let status = FieldDescription.made("Status") {
             $0.display = "popupMenu"

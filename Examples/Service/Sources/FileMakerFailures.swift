@@ -41,7 +41,7 @@ extension HTTPError {
         }
     }
 
-    /// The host is full, locked, silent or gone, or the request was wrong.
+    /// The host is full, locked, silent or gone, it refuses the service's account, or the request was wrong.
     private init(withoutAnswer error: FMRest.APIError) {
         if error.outcomeIsUnknown {
             // Not to be tried again blindly, so there is no Retry-After.
@@ -60,8 +60,8 @@ extension FMRest.APIError {
         if let retryAfter { return max(1, retryAfter.components.seconds) }
         // Too many wrong passwords: the host lets nobody in for some minutes.
         if fileMakerCode == .tooManyLoginAttempts { return 300 }
-        // Refused credentials or certificates are for the operator: another instance may have better ones.
-        if [.unauthorized, .tls, .notDataAPI].contains(code) { return 60 }
+        // Refused accounts or certificates are for the operator: another instance may have better ones.
+        if fileMakerCode?.category == .account || [.unauthorized, .tls, .notDataAPI].contains(code) { return 60 }
         return isRetryable || [.network, .timeout, .tokensRefused, .shutdown].contains(code) ? 5 : nil
     }
 }

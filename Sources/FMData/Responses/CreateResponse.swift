@@ -144,10 +144,30 @@ extension KeyedDecodingContainer {
     }
 }
 
+extension DataAPI.CreateResponse: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror {
+        mirror([
+            "recordId": recordId, "modId": modId as Any, "newPortalRecordInfo": newPortalRecordInfo,
+            "scriptResponse": scriptResponse as Any,
+        ])
+    }
+}
+
 extension DataAPI.CreateResponse: DataAPIResponse {
     static var isAboutRecords: Bool { true }
 
     mutating func nameScripts(_ scripts: ScriptNames) { scriptResponse?.names = scripts }
+}
+
+extension DataAPI.EditRecordResponse: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror {
+        mirror([
+            "recordId": recordId as Any, "modId": modId, "newPortalRecordInfo": newPortalRecordInfo,
+            "scriptResponse": scriptResponse as Any,
+        ])
+    }
 }
 
 extension DataAPI.EditRecordResponse: DataAPIResponse {

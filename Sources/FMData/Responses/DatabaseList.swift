@@ -37,4 +37,9 @@ extension DataAPI.Database {
     }
 }
 
+extension DataAPI.Database.DatabaseListResponse: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror { mirror(["databases": databases]) }
+}
+
 extension DataAPI.Database.DatabaseListResponse: DataAPIResponse {}

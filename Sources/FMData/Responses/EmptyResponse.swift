@@ -22,4 +22,9 @@ extension FMRest.EmptyResponse: Decodable {
     }
 }
 
+extension FMRest.EmptyResponse: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror { mirror([:]) }
+}
+
 extension FMRest.EmptyResponse: DataAPIResponse {}

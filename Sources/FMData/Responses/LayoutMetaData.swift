@@ -236,6 +236,16 @@ extension KeyedDecodingContainer {
     }
 }
 
+extension DataAPI.Layout.LayoutMetaData: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror {
+        mirror([
+            "fieldMetaData": fieldMetaData, "portalMetaData": portalMetaData, "ambiguousPortals": ambiguousPortals,
+            "valueLists": valueLists as Any,
+        ])
+    }
+}
+
 extension DataAPI.Layout.LayoutMetaData: DataAPIResponse {}
 
 /// The fields of portals by the portals' names, and the ambiguous names. Those are equal names, which a `Decoder` does

@@ -6,6 +6,14 @@ extension DataAPI {
     }
 }
 
+extension DataAPI.MessageCarrying {
+    /// What a response shows of itself: these properties, and the messages by their public name.
+    func mirror(_ properties: KeyValuePairs<String, Any>) -> Mirror {
+        let children = properties.map { (label: $0.key, value: $0.value) } + [("messages", messages)]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}
+
 extension DataAPI.RecordResponse: DataAPI.MessageCarrying {}
 extension DataAPI.CreateResponse: DataAPI.MessageCarrying {}
 extension DataAPI.EditRecordResponse: DataAPI.MessageCarrying {}
@@ -31,8 +39,4 @@ struct Aside: Hashable, Sendable {
     static func == (lhs: Aside, rhs: Aside) -> Bool { true }
 
     func hash(into hasher: inout Hasher) {}
-}
-
-extension Aside: CustomReflectable {
-    var customMirror: Mirror { Mirror(reflecting: messages) }
 }

@@ -69,4 +69,14 @@ extension DataAPI.Server.ProductInfo {
     }
 }
 
+extension DataAPI.Server.ProductInfo: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror {
+        mirror([
+            "name": name, "buildDate": buildDate as Any, "version": version as Any, "dateFormat": dateFormat,
+            "timeFormat": timeFormat, "timeStampFormat": timeStampFormat,
+        ])
+    }
+}
+
 extension DataAPI.Server.ProductInfoContainer: DataAPIResponse {}

@@ -129,6 +129,19 @@ extension DataAPI.ScriptResponse: Decodable {
     }
 }
 
+extension DataAPI.ScriptResponse: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror {
+        mirror([
+            "scriptResult": scriptResult as Any, "scriptError": scriptError as Any,
+            "scriptResultPreRequest": scriptResultPreRequest as Any,
+            "scriptErrorPreRequest": scriptErrorPreRequest as Any, "scriptResultPreSort": scriptResultPreSort as Any,
+            "scriptErrorPreSort": scriptErrorPreSort as Any, "scriptName": scriptName as Any,
+            "scriptNamePreRequest": scriptNamePreRequest as Any, "scriptNamePreSort": scriptNamePreSort as Any,
+        ])
+    }
+}
+
 extension DataAPI.ScriptResponse: DataAPIResponse {
     mutating func nameScripts(_ scripts: ScriptNames) { names = scripts }
 }

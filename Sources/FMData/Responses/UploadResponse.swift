@@ -30,4 +30,9 @@ extension DataAPI.UploadResponse: Decodable {
     }
 }
 
+extension DataAPI.UploadResponse: CustomReflectable {
+    /// Shows the response in `print` and `dump`.
+    public var customMirror: Mirror { mirror(["modId": modId as Any]) }
+}
+
 extension DataAPI.UploadResponse: DataAPIResponse {}

@@ -18,8 +18,9 @@ enum HostAddress {
         return Origin(scheme: givenScheme ?? scheme, host: authority.host, port: authority.port)
     }
 
-    /// The host text as it may be printed: scheme, name, port and path. A mark replaces a user and a password, and
-    /// everything from the first character on that none of those parts can have, such as a query's.
+    /// The host text as it may be printed: scheme, name, port and path, and what surrounds them, such as quotation marks.
+    /// A mark replaces a user and a password, and everything from the first character on that none of those parts can
+    /// have, such as a query's.
     static func shown(_ host: String) -> String {
         let (scheme, rest) = parts(of: host)
         let start = scheme.map { "\($0)://" } ?? ""
@@ -39,10 +40,15 @@ enum HostAddress {
     }
 
     private static func upToSecrets(_ text: Substring) -> String {
-        let name = text.prefix { $0 != "/" }
-        let end = endOfPort(in: name) ?? text.firstIndex { !isShown($0) }
-        return end.map { "\(text[..<$0])\(Redacted.mark)" } ?? String(text)
+        let start = text.firstIndex { isShown($0) || $0 == "?" || $0 == "#" } ?? text.endIndex
+        let before = String(text[..<start]).readable
+        if let end = endOfPort(in: name(in: text[start...])) { return before + text[start..<end] + Redacted.mark }
+        let parts = text[start...].prefix(while: isShown)
+        let rest = text[parts.endIndex...]
+        return before + parts + (rest.contains(where: isShown) ? Redacted.mark : String(rest).readable)
     }
+
+    private static func name(in text: Substring) -> Substring { text.prefix { $0 != "/" } }
 
     /// The index behind the colon of a name when no port follows; `nil` when a port follows or there is no colon.
     private static func endOfPort(in name: Substring) -> String.Index? {
@@ -63,9 +69,16 @@ enum HostAddress {
     }
 
     private static func invalid(_ host: String) -> FMRest.APIError {
-        FMRest.APIError(
+        let rest = parts(of: host).rest
+        var flaw = ""
+        if endOfPort(in: name(in: rest)) != nil {
+            flaw = #": what follows ":" is no port"#
+        } else if let character = rest.first(where: { !isShown($0) }) {
+            flaw = ": no host has \(String(character).quoted) in it"
+        }
+        return FMRest.APIError(
             .invalidRequest,
-            reason: "\"\(shown(host))\" is not a host.",
+            reason: "\"\(shown(host))\" is not a host\(flaw).",
             hint: "Write it as \"fms.example.com\" or \"fms.example.com:443\", without a path."
         )
     }

@@ -15,6 +15,8 @@ struct NameStyle {
     /// Whether the table occurrence is always part of the identifier, and not only where names would be equal
     /// otherwise.
     var showsTable = false
+    /// The table occurrence of which that does not hold.
+    var ownTable: ExactName?
     /// Prefixes that may be left out of a name.
     var prefixes: [String] = []
     /// Whether `Order` and `ORDER` are the same identifier. Types have files, and some disks ignore case.
@@ -30,8 +32,8 @@ struct NameStyle {
         return style
     }
 
-    /// Properties of a row, and the cases of its keys.
-    static func rowFields(_ prefixes: [String]) -> NameStyle {
+    /// Properties of a row, and the cases of its keys. Fields of other tables have their table in the identifier.
+    static func rowFields(_ prefixes: [String], of table: ExactName? = nil) -> NameStyle {
         NameStyle(
             letterCase: .lower,
             fallback: "field",
@@ -39,6 +41,8 @@ struct NameStyle {
             reserved: rowIds.union(ownTypes).union(metatypes)
                 .union(["init", "self", "allCases", "hashValue", "globalFields"]),
             isQualified: true,
+            showsTable: table != nil,
+            ownTable: table,
             prefixes: prefixes
         )
     }

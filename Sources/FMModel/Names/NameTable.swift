@@ -62,9 +62,10 @@ struct NameTable {
         let own = qualifier.map { String(whole[$0.upperBound...]) } ?? whole
         let prefix = style.prefixes.first { own.hasPrefix($0) } ?? ""
         let table = qualifier.map { String(whole[..<$0.upperBound]) } ?? ""
+        let showsTable = style.showsTable && FieldDescription(name.text).table != style.ownTable
         let owns = [String(own.dropFirst(prefix.count)), own, Self.withSymbols(own)]
         // If nothing is left of the field's own name, the table alone would be meaningless.
-        var texts = owns.map { spelling($0) == nil ? "" : style.showsTable ? table + $0 : $0 }
+        var texts = owns.map { spelling($0) == nil ? "" : showsTable ? table + $0 : $0 }
         if spelling(own) != nil { texts.append(whole) }
         if spelling(Self.withSymbols(own)) != nil { texts.append(Self.withSymbols(whole)) }
         var spellings = [style.isSingular ? singular(own) : nil] + texts.map(spelling)

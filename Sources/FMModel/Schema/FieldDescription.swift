@@ -34,9 +34,9 @@ package struct FieldDescription: Equatable, Sendable {
     /// The part of the name after the table occurrence.
     var ownName: Substring { name.firstRange(of: "::").map { name[$0.upperBound...] } ?? name[...] }
 
-    /// Whether the name begins with a table occurrence. It does for fields of portals and of tables other than the
+    /// The table occurrence that the name begins with. It does for fields of portals and of tables other than the
     /// layout's.
-    var isQualified: Bool { name.contains("::") }
+    var table: ExactName? { name.firstRange(of: "::").map { ExactName(String(name[..<$0.lowerBound])) } }
 
     /// Whether a record has several values of the field, as an array.
     var isRepeated: Bool { shown.count > 1 }
@@ -57,4 +57,15 @@ package struct FieldDescription: Equatable, Sendable {
 
     /// Whether several values of the list may be chosen.
     var isCheckBox: Bool { display == "checkBox" }
+}
+
+extension Sequence<FieldDescription> {
+    /// The table occurrence of the rows of a portal with these fields, which a host does not report. The portal's name
+    /// tells it; if the portal has a name of its own, most of its fields do, and the first of two that have as many.
+    func rowTable(ofPortal name: String) -> ExactName? {
+        let tables = compactMap(\.table)
+        if tables.contains(ExactName(name)) { return ExactName(name) }
+        let counts = Dictionary(tables.map { ($0, 1) }, uniquingKeysWith: +)
+        return tables.max { counts[$0, default: 0] < counts[$1, default: 0] }
+    }
 }

@@ -84,7 +84,7 @@ private struct SnapshotBuilder {
                         row,
                         in: "portal \(Literal(portal.name)): ",
                         old: old?.portals.first { ExactName($0.name) == ExactName(portal.name) }?.fields,
-                        style: .rowFields(prefixes)
+                        style: .rowFields(prefixes, of: row.rowTable(ofPortal: portal.name))
                     )
                 )
             },

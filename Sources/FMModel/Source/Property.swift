@@ -4,15 +4,15 @@ struct Property {
     let type: FieldType
     /// The name as it is declared, with backticks if needed.
     let name: String
-    /// Whether it belongs to another table than the record.
+    /// Whether it belongs to another table than the record or the row.
     private let isRelated: Bool
     /// Whether it can be set. A property of another table can be set only if the user has chosen that.
     let isWritable: Bool
 
-    /// - Parameter isOfRow: Whether it is a field of a portal's row, where all names begin with a table.
-    init(_ field: LayoutSnapshot.Field, isOfRow: Bool = false, lists: [ExactName: String]) {
+    /// - Parameter rowTable: The table of a portal's rows, where all names begin with a table; `nil` in a record.
+    init(_ field: LayoutSnapshot.Field, rowTable: ExactName? = nil, lists: [ExactName: String]) {
         facts = field.description
-        isRelated = !isOfRow && facts.isQualified
+        isRelated = facts.table != nil && facts.table != rowTable
         isWritable = facts.isWritable && (!isRelated || field.isWritten)
         type = FieldType(field, lists: lists)
         name = SwiftIdentifier.source(field.swift)

@@ -111,7 +111,8 @@ struct PortalSource {
         key = Literal(portal.name)
         name = SwiftIdentifier.source(portal.swift)
         rowType = SwiftIdentifier.source(portal.swiftRow)
-        properties = portal.fields.map { Property($0, isOfRow: true, lists: lists) }
+        let table = portal.fields.map(\.description).rowTable(ofPortal: portal.name)
+        properties = portal.fields.map { Property($0, rowTable: table, lists: lists) }
     }
 
     var isWritable: Bool { properties.contains(where: \.isWritable) }

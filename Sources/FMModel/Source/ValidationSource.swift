@@ -9,7 +9,7 @@ struct ValidationSource {
             var rules: [String] = []
             // FileMaker may fill a field with auto-enter, a field of another table, and a repetition that is not
             // written.
-            if facts.isNotEmpty, !facts.isAutoEntered, !facts.isQualified, facts.repetitions == 1, !facts.isRepeated {
+            if facts.isNotEmpty, !facts.isAutoEntered, facts.table == nil, facts.repetitions == 1, !facts.isRepeated {
                 rules.append("rules.require(\(key))")
             }
             if facts.isNumeric { rules.append("rules.requireNumber(\(key))") }

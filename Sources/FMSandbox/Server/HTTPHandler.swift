@@ -12,7 +12,7 @@ final class HTTPHandler: ChannelInboundHandler {
     private enum State {
         /// Between requests.
         case idle
-        case receiving(HTTPRequestHead, ByteBuffer)
+        case receiving(HTTPRequestHead)
         /// The request was refused before it was complete, and the rest of it is ignored. If the connection were closed
         /// at once, a client that is still sending might not receive the refusal.
         case discarding
@@ -25,6 +25,9 @@ final class HTTPHandler: ChannelInboundHandler {
     private let scheme: String
     private let authority: String
     private var state = State.idle
+    /// The body of the request that is received. It is not part of the state: matching a state retains what is in it, so
+    /// that each append would copy the whole body.
+    private(set) var body = ByteBuffer()
     private var served = 0
     private var idleTimer: Scheduled<Void>?
 
@@ -64,24 +67,23 @@ final class HTTPHandler: ChannelInboundHandler {
             }
             let announced = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
             guard announced <= configuration.maximumBodyBytes else { return refuse(head, Self.bodyIsTooLarge, context) }
-            state = .receiving(head, context.channel.allocator.buffer(capacity: 0))
+            state = .receiving(head)
             if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
                 let goOn = HTTPResponseHead(version: head.version, status: .continue)
                 context.writeAndFlush(Self.wrapOutboundOut(.head(goOn)), promise: nil)
             }
-        case (.body(var part), .receiving(let head, var body)):
+        case (.body(var part), .receiving(let head)):
             startIdleTimer(context)
             guard body.readableBytes + part.readableBytes <= configuration.maximumBodyBytes else {
                 return refuse(head, Self.bodyIsTooLarge, context)
             }
-            // The state releases its reference first, so that the buffer is appended in place and not copied.
-            state = .closing
             body.writeBuffer(&part)
-            state = .receiving(head, body)
-        case (.end, .receiving(let head, let body)):
+        case (.end, .receiving(let head)):
             idleTimer?.cancel()
             state = .answering(head)
-            answer(head, body, context)
+            let received = body
+            body = ByteBuffer()
+            answer(head, received, context)
         case (.body, .discarding): startIdleTimer(context)
         case (.end, .discarding): context.close(promise: nil)
         case (.head, _), (.body, _), (.end, _):
@@ -94,6 +96,7 @@ final class HTTPHandler: ChannelInboundHandler {
     /// Answers a request before it is complete.
     private func refuse(_ head: HTTPRequestHead, _ error: FileMakerError, _ context: ChannelHandlerContext) {
         state = .discarding
+        body = ByteBuffer()
         let refusal = Responder.response(to: error)
         context.write(Self.wrapOutboundOut(.head(responseHead(refusal, closing: true))), promise: nil)
         if head.method != .HEAD {

@@ -11,7 +11,7 @@ final class WebhookHandler: ChannelInboundHandler {
     private enum State {
         /// Between requests.
         case idle
-        case receiving(HTTPRequestHead, Body)
+        case receiving(HTTPRequestHead)
         /// The request was rejected, and the rest of it is dropped. Closing at once could destroy the answer before a
         /// server that is still sending reads it.
         case discarding
@@ -27,6 +27,9 @@ final class WebhookHandler: ChannelInboundHandler {
 
     private let receiver: WebhookReceiver
     private var state = State.idle
+    /// The body of the request that is received. It is not part of the state: matching a state retains what is in it, so
+    /// that each append would copy the whole body.
+    private var body = Body()
     private var timer: Scheduled<Void>?
 
     init(receiver: WebhookReceiver) {
@@ -65,16 +68,16 @@ final class WebhookHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch (Self.unwrapInboundIn(data), state) {
         case (.head(let head), .idle): received(head, context)
-        case (.body(var part), .receiving(let head, var body)):
-            // The state lets go of its copy of the buffer first, so that appending does not copy it.
-            state = .closing
+        case (.body(var part), .receiving):
             if body.bytes.readableBytes + part.readableBytes > receiver.configuration.maximumBodyBytes {
                 body = Body(isTooLong: true)
             } else if !body.isTooLong {
                 body.bytes.writeBuffer(&part)
             }
-            state = .receiving(head, body)
-        case (.end, .receiving(let head, let body)): accept(head, body, context)
+        case (.end, .receiving(let head)):
+            let received = body
+            body = Body()
+            accept(head, received, context)
         case (.end, .discarding): context.close(promise: nil)
         case (.head, _), (.body, _), (.end, _): break
         }
@@ -93,7 +96,7 @@ final class WebhookHandler: ChannelInboundHandler {
             return
         }
         receiver.provedItself(context.channel)
-        state = .receiving(head, Body())
+        state = .receiving(head)
         if head.headers["expect"].contains(where: { $0.lowercased() == "100-continue" }) {
             let goOn = HTTPResponseHead(version: head.version, status: .continue)
             context.writeAndFlush(Self.wrapOutboundOut(.head(goOn)), promise: nil)

@@ -32,6 +32,19 @@ import Testing
         #expect(throws: FMRest.APIError.self) { try HostAddress.origin(of: text, scheme: .https) }
     }
 
+    @Test(arguments: [
+        ("", "\"\" is not a host."), ("host/path", #""host/path" is not a host."#),
+        ("\"host\"", "\"\"host\"\" is not a host: no host has \"\"\" in it."),
+        ("fms.exa mple.com", #""fms.exa••••" is not a host: no host has " " in it."#),
+        ("host;token=s3cret", #""host••••" is not a host: no host has ";" in it."#),
+        ("?s3cret", #""••••" is not a host: no host has "?" in it."#),
+        ("https://host:s3 cret", #""https://host:••••" is not a host: what follows ":" is no port."#),
+    ])
+    func saysWhatIsWrong(text: String, reason: String) {
+        let error = #expect(throws: FMRest.APIError.self) { try HostAddress.origin(of: text, scheme: .https) }
+        expectNoDifference(error?.reason, reason)
+    }
+
     /// Errors and logs show the scheme, name, port and path of an address, and nothing that could be a secret.
     @Test(arguments: [
         ("fms.example.com", "fms.example.com"), ("https://fms.example.com:8443/", "https://fms.example.com:8443/"),
@@ -45,6 +58,10 @@ import Testing
         ("https://api:s3@cret@host", "https://••••@host"), ("https://api:s3/cret@host", "https://••••@host"),
         ("https://api:s3cret@\u{301}host", "https://••••@host"),
         ("https://api:s3?cret@host", "https://••••"), ("https://host?mail=s3cret@cret.example", "https://••••"),
+        ("?s3cret", "••••"), ("\"host:s3cret\"", "\"host:••••"),
+        // What surrounds a name is shown, since it is what is wrong.
+        ("\"fms.example.com\"", "\"fms.example.com\""), ("<host>", "<host>"), (" host\n", " host\\u{A}"),
+        ("https://$HOST", "https://$HOST"), ("\u{202E}host", "\\u{202E}host"), ("host?", "host?"),
     ])
     func showsNothingBeyondItsParts(text: String, shown: String) {
         expectNoDifference(HostAddress.shown(text), shown)

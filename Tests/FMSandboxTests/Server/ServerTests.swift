@@ -2,6 +2,8 @@ import CustomDump
 import FMTestSupport
 import Foundation
 import NIOCore
+import NIOHTTP1
+import NIOPosix
 import Testing
 
 @testable import FMSandbox
@@ -32,6 +34,36 @@ import Testing
         }
         await #expect(throws: (any Error).self) { try await Sandbox.start(configuration: configuration) }
         await sandbox.stop()
+    }
+
+    /// The buffer moves when it grows, and not for each part: an upload takes time in proportion to its length.
+    @Test func aBodyIsNotCopiedForEachPart() async throws {
+        let engine = try Engine([], configuration: .patient)
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let moves = try await channel.eventLoop.submit {
+            let pipeline = channel.pipeline.syncOperations
+            let handler = HTTPHandler(
+                responder: Responder(engine: engine),
+                tasks: RunningTasks(),
+                scheme: "http",
+                authority: "localhost"
+            )
+            try pipeline.addHandler(handler, position: .first)
+            func receive(_ part: HTTPServerRequestPart) { pipeline.fireChannelRead(NIOAny(part)) }
+            receive(.head(HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: ["Host": "localhost"])))
+            var places: [UnsafeRawPointer?] = []
+            for _ in 0..<1000 {
+                receive(.body(ByteBuffer(repeating: 1, count: 4096)))
+                let place = handler.body.withUnsafeReadableBytes { $0.baseAddress }
+                if places.last != place { places.append(place) }
+            }
+            #expect(handler.body.readableBytes == 4_096_000)
+            return places.count
+        }
+        .get()
+        #expect(moves <= 22, "the buffer has moved \(moves) times")
+        try await channel.close()
     }
 
     @Test func idleConnectionsAreClosed() async throws {
