@@ -61,7 +61,7 @@ extension DataAPI.Layout {
             return Result { () throws(FMRest.APIError) in try FindSort([], nil) }.publisher
                 .eraseToAnyPublisher()
         }
-        return database.addLayout(query.layoutResponse ?? name).getLayoutMetadata(isolation: nil)
+        return database.addLayout(query.layoutResponse ?? name).getLayoutMetadata(isolation: .insideACall)
             .tryMap { try FindSort(order, $0) }
             .mapError(FMRest.APIError.init(wrapping:))
             .eraseToAnyPublisher()
