@@ -134,11 +134,11 @@ import Testing
         expectNoDifference(run.status, 0)
     }
 
-    /// Code that two articles call wrong crashes the program. Without that code the same program reaches its last line,
+    /// Code that an article calls wrong crashes the program. Without that code the same program reaches its last line,
     /// as the test above shows.
-    @Test(arguments: ["Programs", "WhereValuesArrive"], Effort.isThorough ? Place.allCases : [.function])
-    func theWrongOrderEndsTheProgram(_ name: String, in place: Place) async throws {
-        let document = try #require(Self.documents.first { $0.name == name })
+    @Test(arguments: Effort.isThorough ? Place.allCases : [.function])
+    func theWrongOrderEndsTheProgram(in place: Place) async throws {
+        let document = try #require(Self.documents.first { $0.name == "WhereValuesArrive" })
         let run = try await run(document, in: place, until: ["no line of it"], doingWrong: true)
         // A Swift trap: "Illegal instruction" on x86-64, a breakpoint on ARM.
         #expect([128 + SIGILL, 128 + SIGTRAP].contains(run.status), "\(run.status)")

@@ -44,7 +44,8 @@ extension DataAPI.Database {
         let database = DataAPI.Database(self, calls: calls)
         return switch question {
         case .layout(let name):
-            database.addLayout(name).getLayoutMetadata(isolation: nil).map(FileAnswer.layout).eraseToAnyPublisher()
+            database.addLayout(name).getLayoutMetadata(isolation: .insideACall).map(FileAnswer.layout)
+                .eraseToAnyPublisher()
         case .layoutNames:
             database.perform { .layoutNames(in: database.name) }.map { .names($0.names) }.eraseToAnyPublisher()
         case .scriptNames:

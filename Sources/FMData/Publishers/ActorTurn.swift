@@ -12,6 +12,12 @@ struct ActorTurn: Sendable {
     /// Whether the calling code runs on the actor: known only for the main actor.
     var isHere: Bool { actor === MainActor.shared && MainQueue.isCurrent }
 
+    /// Turns on the main actor if the calling code, which subscribes, runs on it; `nil` elsewhere. Main-actor code
+    /// always subscribes on the main queue.
+    static func ofSubscriber(watch: BlockedActorWatch? = nil) -> ActorTurn? {
+        MainQueue.isCurrent ? ActorTurn(actor: MainActor.shared, watch: watch) : nil
+    }
+
     /// Asks for a turn, in which the worker is called.
     func ask(for worker: any DeferredWorker) {
         let turn = watch?.waiting(for: actor)
@@ -81,9 +87,9 @@ final class BlockedActorWatch: Sendable {
         guard isFirst else { return }
         logger.warning(
             """
-            A value has waited for the main actor for 3 s: the main thread is blocked. What is asked for in main-actor code \
-            arrives there. Keep the main thread free (await, RunLoop.main.run(), dispatchMain()), or ask in a nonisolated \
-            function.
+            A value has waited for the main actor for 3 s: the main thread is blocked. What is asked for in main-actor \
+            code, or subscribed to on the main thread, arrives there. Keep the main thread free (await, \
+            RunLoop.main.run(), dispatchMain()), or ask in a nonisolated function and subscribe on another thread.
             """
         )
     }

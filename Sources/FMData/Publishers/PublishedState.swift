@@ -31,17 +31,16 @@ public struct PublishedState<Value: Sendable>: Sendable {
 
 extension Publisher {
     /// Delivers values on the main queue to subscribers on the main actor, and leaves them where they come from for all
-    /// others. Unlike a call, a property cannot know in which code it is written, but main-actor code always subscribes
-    /// on the main queue.
+    /// others.
     package func whereSubscribed() -> AnyPublisher<Output, Failure> {
         Deferred {
-            guard MainQueue.isCurrent else { return AnyPublisher(self) }
+            guard let turn = ActorTurn.ofSubscriber() else { return AnyPublisher(self) }
             return AnyPublisher(
                 ThroughMachine(
                     upstream: self,
                     // One value at a time, so that no turn is spent on outdated values.
                     machine: HandoverMachine(window: 1),
-                    actor: ActorTurn(actor: MainActor.shared)
+                    actor: turn
                 )
             )
         }

@@ -14,8 +14,8 @@ extension Publisher {
     /// state: Swift ends a program in which a closure of main-actor code runs elsewhere. For the main actor,
     /// ``map(on:_:)`` and ``sink(on:receiveCompletion:receiveValue:)`` combine both steps.
     ///
-    /// The calls of this library do this already for the actor in whose code they are written; see
-    /// <doc:WhereValuesArrive>.
+    /// The calls of this library do this already for the actor in whose code they are written, and those of nonisolated
+    /// code for subscribers on the main actor; see <doc:WhereValuesArrive>.
     ///
     /// Publishes the values of the publisher in order, one at a time, in turns of the actor. Demand is passed on: at
     /// most 16 values are requested ahead of a slow subscriber. Cancelling cancels the publisher; after a cancel on the
@@ -41,12 +41,12 @@ extension Publisher {
 extension Publisher {
     /// Transforms each value with a closure of main-actor code, which is called on the main actor.
     ///
-    ///     directory.names()                                                   // made in nonisolated code
+    ///     directory.names().subscribe(on: queue)                              // in the background
     ///         .map(on: MainActor.shared) { names in self.rows(of: names) }    // in main-actor code
     ///         .sink { rows in self.rows = rows }
     ///
     /// It is ``receive(on:)`` followed by `map`, which must stand in this order: a closure of main-actor code before
-    /// the `receive` runs on a background thread, where Swift ends the program. All operators that follow run on the
+    /// the `receive` runs where the values come from, and Swift ends a program in which that is elsewhere. All operators that follow run on the
     /// main actor, too.
     ///
     /// Publishes one value for each value, and completes as the publisher does. Demand is passed on: at most 16 values
@@ -65,7 +65,7 @@ extension Publisher {
 
     /// Subscribes with closures of main-actor code, which are called on the main actor.
     ///
-    ///     directory.names()                                                   // made in nonisolated code
+    ///     directory.names().subscribe(on: queue)                              // in the background
     ///         .sink(on: MainActor.shared) { completion in                     // in main-actor code
     ///             if case .failure(let error) = completion { self.message = "\(error.code)" }
     ///         } receiveValue: { names in

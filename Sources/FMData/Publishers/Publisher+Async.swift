@@ -37,6 +37,12 @@ extension DataAPI {
             /// Returns the next value, or `nil` when the publisher has finished. Throws the publisher's failure, or
             /// `CancellationError` when the task is cancelled.
             public func next() async throws -> Element? { try await loop.values.next() }
+
+            /// The same for a loop in the code of an actor, which asks there: a value that an operator has kept until
+            /// it is asked for arrives on the actor, too.
+            public func next(isolation: isolated (any Actor)?) async throws -> Element? {
+                try await loop.values.next(isolation: isolation)
+            }
         }
 
         /// Is released with the loop and then cancels the subscription, which keeps its subscriber alive.

@@ -197,8 +197,8 @@ extension DataAPI.FoundSet {
         let layout = layout.layout
         let answer: AnyPublisher<DataAPI.RecordResponse<R, R.Portals>, FMRest.APIError> =
             switch request(offset: offset, limit: limit) {
-            case .range(let query): layout.getRecords(recordQuery: query, isolation: nil)
-            case .find(let query): layout.findRecords(query: query, isolation: nil)
+            case .range(let query): layout.getRecords(recordQuery: query, isolation: .insideACall)
+            case .find(let query): layout.findRecords(query: query, isolation: .insideACall)
             }
         return answer.map(Optional.some).replaceError(of: .noRecordsMatch, .recordMissing, with: nil)
     }

@@ -109,7 +109,7 @@ extension DataAPI.TypedLayout {
         portals: [DataAPI.PortalRequest]? = nil,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Record, FMRest.APIError> {
-        recordResponse(id: recordId, DataAPI.ReadOptions(portal: portals), isolation: nil)
+        recordResponse(id: recordId, DataAPI.ReadOptions(portal: portals), isolation: .insideACall)
             .tryMap { response in
                 guard let record = response.data.first else { throw FMRest.APIError.noRecordInAnswer }
                 return record

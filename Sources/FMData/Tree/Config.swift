@@ -210,8 +210,8 @@ extension DataAPI {
     /// `nonisolated(nonsending)` functions do. Calls in the code of an actor, including the main actor, publish their
     /// values on that actor: <doc:WhereValuesArrive>.
     ///
-    /// - `.background`: on a background thread, the values of one subscription one after the other. A subscriber that
-    ///   blocks delays no other.
+    /// - `.background`: on the main actor for subscribers that subscribe there, for others on a background thread, the
+    ///   values of one subscription one after the other. A subscriber that blocks in the background delays no other.
     /// - `.eventLoop`: on the connection's event loop, without a change of thread. A subscriber that blocks stalls
     ///   every request on that loop: only for programs that need the last microseconds and never block.
     public typealias Delivery = HTTPClientConfiguration.Delivery

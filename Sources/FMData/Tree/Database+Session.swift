@@ -233,7 +233,7 @@ extension DataAPI.Database {
         _ work: (DataAPI.Database) async throws -> Value
     ) async throws -> Value {
         // This publisher does not finish before it is cancelled, so the session is held until the work has ended.
-        try await withSessionPublisher(keptAlive: keptAlive, isolation: nil) { pinned in
+        try await withSessionPublisher(keptAlive: keptAlive, isolation: .insideACall) { pinned in
             Just(pinned).setFailureType(to: FMRest.APIError.self)
                 .append(Empty(completeImmediately: false))
                 .eraseToAnyPublisher()

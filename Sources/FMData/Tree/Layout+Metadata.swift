@@ -80,7 +80,7 @@ extension DataAPI.Layout {
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<DataAPI.ModelDrift, FMRest.APIError> where R.CodingKeys: CaseIterable {
         let keys = database.server.config.decoding.keys
-        return getLayoutMetadata(isolation: nil)
+        return getLayoutMetadata(isolation: .insideACall)
             .map { metadata in
                 ModelFields(record).drift(from: name, showing: metadata.fieldMetaData.map(\.name), keys: keys)
             }
@@ -105,6 +105,6 @@ extension DataAPI.Layout {
         _ record: R.Type,
         isolation: (any Actor)? = #isolation
     ) -> AnyPublisher<Bool, FMRest.APIError> where R.CodingKeys: CaseIterable {
-        drift(of: record, isolation: nil).map(\.missing.isEmpty).delivered(on: isolation, by: database)
+        drift(of: record, isolation: .insideACall).map(\.missing.isEmpty).delivered(on: isolation, by: database)
     }
 }

@@ -109,7 +109,7 @@ extension DataAPI.Layout {
         parameter: String
     ) -> AnyPublisher<DataAPI.ScriptResponse, FMRest.APIError> {
         typealias Answer = DataAPI.RecordResponse<DataAPI.EmptyPortal, DataAPI.EmptyPortal>
-        return getLayoutMetadata()
+        return getLayoutMetadata(isolation: .insideACall)
             .flatMap { metadata -> AnyPublisher<Answer, FMRest.APIError> in
                 self.database.perform {
                     guard let field = metadata.fieldMetaData.first(where: \.canBeSearched) else {

@@ -94,6 +94,25 @@ import Testing
         }
     }
 
+    // MARK: Where their values arrive
+
+    /// The samples belong to no actor.
+    @Test(.thorough, arguments: Sample.all)
+    func aSubscriptionOnTheMainActorDeliversThere(_ sample: Sample) async throws {
+        let isMain = Locked<Set<Bool>>([])
+        let counted = Counted(onEvent: { _ in isMain.change { $0.insert(MainQueue.isCurrent) } })
+        try await hosted(sample) { database in
+            await MainActor.run { sample.call(database).subscribe(counted) }
+            if sample.kind == .endless {
+                await counted.wait { $0.count > 1 }
+                counted.cancel()
+            } else {
+                await Self.expectEnd(of: counted)
+            }
+        }
+        expectNoDifference(isMain.value, [true])
+    }
+
     typealias Counted = TrackingSubscriber<String, FMRest.APIError>
 
     private static func expectEnd(of counted: Counted) async {
@@ -101,14 +120,20 @@ import Testing
     }
 
     private func measured(_ sample: Sample, _ body: (Counted) async throws -> Void) async throws {
+        try await hosted(sample) { database in
+            let counted = Counted(initialDemand: .none)
+            sample.call(database).subscribe(counted)
+            try await body(counted)
+        }
+    }
+
+    private func hosted(_ sample: Sample, _ body: (DataAPI.Database) async throws -> Void) async throws {
         var solution = Solution.sample
         solution.addJobs()
         let credentials = Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
         try await Hosted.run(solution, credentials: credentials) { database, _ in
             try await sample.prepare(database)
-            let counted = Counted(initialDemand: .none)
-            sample.call(database).subscribe(counted)
-            try await body(counted)
+            try await body(database)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FMData
 
-/// `map(on:)` and `sink(on:)`: values of nonisolated code in main-actor code, whose closures run on the main actor.
+/// `map(on:)` and `sink(on:)`: values that come from elsewhere in main-actor code, whose closures run on the main actor.
 @Suite(.timeLimit(.minutes(15))) struct OnMainActorTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 
@@ -174,7 +174,7 @@ import Testing
         nonisolated static func names(_ world: World) -> AnyPublisher<[String], FMRest.APIError> {
             world.contacts.getRecords().returnAs(FieldData.self)
                 .map { response in response.data.compactMap { $0.fieldData["Name"]?.text } }
-                .eraseToAnyPublisher()
+                .receive(on: Elsewhere())
         }
 
         private func counted(_ names: [String]) -> Int { count + names.count }

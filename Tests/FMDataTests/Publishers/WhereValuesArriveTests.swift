@@ -1,4 +1,5 @@
 import CustomDump
+import FMHTTP
 import FMSandbox
 import FMTestSupport
 import Foundation
@@ -7,8 +8,8 @@ import Testing
 
 @testable import FMData
 
-/// Values arrive on the actor in whose code the call is written, whatever operators follow; otherwise in the
-/// background.
+/// Values arrive on the actor in whose code the call is written, whatever operators follow. Those of nonisolated code
+/// arrive where they are subscribed to: on the main actor, otherwise in the background.
 @Suite(.timeLimit(.minutes(15))) struct WhereValuesArriveTests {
     /// What a closure of a pipeline observed.
     private struct Sighting: Equatable, Sendable {
@@ -21,10 +22,26 @@ import Testing
         var sightings: [Sighting] = []
         var subscriptions: Set<AnyCancellable> = []
 
-        /// The most common operators, each with a closure that uses main-actor state.
         func load(_ world: World, done: @escaping @Sendable () -> Void) {
-            world.contacts.getRecords()
-                .returnAs(Person.self)
+            follow(
+                world.contacts.getRecords().returnAs(Person.self),
+                then: { world.database.server.getProductInfo() },
+                done: done
+            )
+        }
+
+        /// The same with calls that are written in nonisolated code.
+        func loadFromLayer(_ layer: Layer, done: @escaping @Sendable () -> Void) {
+            follow(layer.people(), then: { layer.info() }, done: done)
+        }
+
+        /// The most common operators, each with a closure that uses main-actor state.
+        private func follow(
+            _ people: AnyPublisher<DataAPI.RecordResponse<Person, DataAPI.EmptyPortal>, FMRest.APIError>,
+            then info: @escaping () -> AnyPublisher<DataAPI.Server.ProductInfo, FMRest.APIError>,
+            done: @escaping @Sendable () -> Void
+        ) {
+            people
                 .handleEvents(receiveOutput: { _ in self.see("handleEvents") })
                 .map { response in
                     self.see("map")
@@ -40,7 +57,11 @@ import Testing
                 }
                 .flatMap { first in
                     self.see("flatMap")
-                    return world.database.server.getProductInfo().map { info in "\(first), \(info.name)" }
+                    return info()
+                        .map { info in
+                            self.see("inner map")
+                            return "\(first), \(info.name)"
+                        }
                 }
                 .tryMap { text in
                     self.see("tryMap")
@@ -64,8 +85,23 @@ import Testing
                 .store(in: &subscriptions)
         }
 
-        func loadNames(_ world: World, done: @escaping @Sendable () -> Void) {
-            WhereValuesArriveTests.names(world)
+        /// What fails is asked for again, in another way.
+        func loadMissing(_ layer: Layer, done: @escaping @Sendable () -> Void) {
+            layer.missing()
+                .catch { error in
+                    self.see("catch")
+                    return layer.info().map { info in
+                        self.see("inner map")
+                        return "\(error.code), \(info.name)"
+                    }
+                }
+                .replaceError(with: "")
+                .sink(receiveCompletion: { _ in done() }, receiveValue: { self.names.append($0) })
+                .store(in: &subscriptions)
+        }
+
+        func loadNames(_ layer: Layer, done: @escaping @Sendable () -> Void) {
+            layer.people().map { $0.data.map(\.fieldData.name) }
                 .receive(on: MainActor.shared)
                 .sink(receiveCompletion: { _ in done() }, receiveValue: { names in self.names = names })
                 .store(in: &subscriptions)
@@ -93,6 +129,32 @@ import Testing
         }
     }
 
+    /// A layer below a model: nonisolated code, whose calls belong to no actor.
+    private struct Layer: Sendable {
+        let world: World
+
+        func people() -> AnyPublisher<DataAPI.RecordResponse<Person, DataAPI.EmptyPortal>, FMRest.APIError> {
+            world.contacts.getRecords().returnAs(Person.self)
+        }
+
+        func info() -> AnyPublisher<DataAPI.Server.ProductInfo, FMRest.APIError> {
+            world.database.server.getProductInfo()
+        }
+
+        func missing() -> AnyPublisher<String, FMRest.APIError> {
+            world.database.addLayout("Missing").getLayoutMetadata().map { "\($0)" }.eraseToAnyPublisher()
+        }
+
+        func records() -> DataAPI.RecordPages<PlainContact> {
+            world.database.layout(PlainContact.self).all(pageSize: 1)
+        }
+    }
+
+    private static let everyOperator = [
+        "handleEvents", "map", "filter", "compactMap", "flatMap", "inner map", "tryMap", "catch", "value", "completion",
+    ]
+    .map { Sighting(place: $0, isMainActor: true) }
+
     @Test func inMainActorCodeEveryOperatorRunsOnTheMainActor() async throws {
         try await World.run { world in
             let model = await Model()
@@ -101,19 +163,41 @@ import Testing
             }
             let (names, sightings) = await (model.names, model.sightings)
             expectNoDifference(names, ["Ada Lovelace, FileMaker Data API Engine"])
-            expectNoDifference(
-                sightings,
-                [
-                    "handleEvents", "map", "filter", "compactMap", "flatMap", "tryMap", "catch", "value", "completion",
-                ]
-                .map { Sighting(place: $0, isMainActor: true) }
-            )
+            expectNoDifference(sightings, Self.everyOperator)
+        }
+    }
+
+    @Test func overANonisolatedLayerEveryOperatorRunsOnTheMainActorToo() async throws {
+        try await World.run { world in
+            let model = await Model()
+            await withCheckedContinuation { done in
+                Task { @MainActor in model.loadFromLayer(Layer(world: world)) { done.resume() } }
+            }
+            let (names, sightings) = await (model.names, model.sightings)
+            expectNoDifference(names, ["Ada Lovelace, FileMaker Data API Engine"])
+            expectNoDifference(sightings, Self.everyOperator)
+        }
+    }
+
+    @Test func aFailureOfALayerArrivesThereToo() async throws {
+        try await World.run { world in
+            let model = await Model()
+            await withCheckedContinuation { done in
+                Task { @MainActor in model.loadMissing(Layer(world: world)) { done.resume() } }
+            }
+            let (names, sightings) = await (model.names, model.sightings)
+            expectNoDifference(names, ["fileMaker, FileMaker Data API Engine"])
+            expectNoDifference(sightings, ["catch", "inner map"].map { Sighting(place: $0, isMainActor: true) })
         }
     }
 
     private actor Importer {
         private var ids: [Int] = []
         private var subscription: AnyCancellable?
+
+        func info(_ world: World) -> Crossing<AnyPublisher<DataAPI.Server.ProductInfo, FMRest.APIError>> {
+            Crossing(world.database.server.getProductInfo())
+        }
 
         func run(_ layout: DataAPI.Layout) async -> [Int] {
             await withCheckedContinuation { done in
@@ -155,15 +239,102 @@ import Testing
         try await World.run { world in
             let model = await Model()
             await withCheckedContinuation { done in
-                Task { @MainActor in model.loadNames(world) { done.resume() } }
+                Task { @MainActor in model.loadNames(Layer(world: world)) { done.resume() } }
             }
             let names = await model.names
             expectNoDifference(names, ["Ada Lovelace", "Émilie du Châtelet", "Grace Hopper"])
         }
     }
 
-    private nonisolated static func names(_ world: World) -> AnyPublisher<[String], FMRest.APIError> {
-        world.contacts.getRecords().returnAs(Person.self).map { $0.data.map(\.fieldData.name) }.eraseToAnyPublisher()
+    /// Records where events arrive.
+    private final class Places: Sendable {
+        private let isMain = Locked<[Bool]>([])
+
+        var all: [Bool] { isMain.value }
+
+        func note() { isMain.change { $0.append(MainQueue.isCurrent) } }
+
+        func subscriber<Value: Sendable>(
+            initialDemand: Subscribers.Demand = .unlimited
+        ) -> TrackingSubscriber<Value, FMRest.APIError> {
+            TrackingSubscriber<Value, FMRest.APIError>(
+                initialDemand: initialDemand,
+                onEvent: { event in
+                    if case .subscription = event { return }
+                    self.note()
+                }
+            )
+        }
+    }
+
+    @Test func whoeverAsksTheyArriveWhereTheyAreSubscribedTo() async throws {
+        try await World.run { world in
+            let layer = Layer(world: world)
+            let places = Places()
+            let records: TrackingSubscriber<DataAPI.Record<PlainContact, DataAPI.EmptyPortal>, FMRest.APIError> =
+                places.subscriber(initialDemand: .none)
+            await MainActor.run { layer.records().subscribe(records) }
+            records.request(.unlimited)
+            await records.completion()
+            let infos: TrackingSubscriber<DataAPI.Server.ProductInfo, FMRest.APIError> =
+                places.subscriber(initialDemand: .none)
+            await MainActor.run { [layer.info(), layer.info()].merge().subscribe(infos) }
+            infos.request(.unlimited)
+            await infos.completion()
+            let pairs: TrackingSubscriber<Int, FMRest.APIError> = places.subscriber(initialDemand: .none)
+            await MainActor.run { layer.info().combineLatest(layer.info()).map { _ in 1 }.subscribe(pairs) }
+            pairs.request(.unlimited)
+            await pairs.completion()
+            expectNoDifference(Set(places.all), [true])
+        }
+    }
+
+    @Test func anActorsCallStaysWithItWhoeverSubscribes() async throws {
+        try await World.run { world in
+            let places = Places()
+            let subscriber: TrackingSubscriber<DataAPI.Server.ProductInfo, FMRest.APIError> = places.subscriber()
+            let call = await Importer().info(world)
+            await MainActor.run { call.value.subscribe(subscriber) }
+            await subscriber.completion()
+            expectNoDifference(places.all, [false, false])
+        }
+    }
+
+    @Test func onEventLoopsTheyStayThereWhoeverSubscribes() async throws {
+        try await World.run(client: { $0.delivery = .eventLoop }) { world in
+            let places = Places()
+            let subscriber: TrackingSubscriber<DataAPI.Server.ProductInfo, FMRest.APIError> = places.subscriber()
+            await MainActor.run { Layer(world: world).info().subscribe(subscriber) }
+            await subscriber.completion()
+            expectNoDifference(places.all, [false, false])
+        }
+    }
+
+    /// Only what is delivered crosses to the main actor, not each page.
+    @Test func theStepsOfACallStayInTheBackground() async throws {
+        try await World.run { world in
+            let pages = Places()
+            let subscriber = TrackingSubscriber<DataAPI.Record<PlainContact, DataAPI.EmptyPortal>, FMRest.APIError>()
+            await MainActor.run {
+                Layer(world: world).records().reportingProgress { _ in pages.note() }.subscribe(subscriber)
+            }
+            await subscriber.completion()
+            #expect(pages.all.count >= 3)
+            expectNoDifference(Set(pages.all), [false])
+        }
+    }
+
+    @Test @MainActor func aLoopAsksOnItsActor() async throws {
+        let numbers = [1, 2, 3].publisher.setFailureType(to: FMRest.APIError.self).map { _ in MainQueue.isCurrent }
+        var places: [Bool] = []
+        for try await isMain in numbers.values { places.append(isMain) }
+        expectNoDifference(places, [true, true, true])
+    }
+
+    @Test @MainActor func aBlockedMainThreadIsToldWhoeverMadeTheCall() {
+        let server = DataAPI.Server(host: "fms.example.com")
+        #expect(server.turn(for: nil)?.watch === server.blockedActorWatch)
+        #expect(server.turn(for: MainActor.shared)?.watch === server.blockedActorWatch)
     }
 
     // MARK: Delivery on the actor

@@ -12,8 +12,9 @@ extension Publisher {
     /// ```
     ///
     /// Finishes when both have finished; fails when one fails, and cancels the other. Both are asked for values only on
-    /// demand, and each for at most 16 ahead of a slow subscriber. Values are delivered one after the other, on the
-    /// thread that brought them or brought one shortly before. Cancelling cancels both.
+    /// demand, and each for at most 16 ahead of a slow subscriber. Values are delivered one after the other: to
+    /// subscribers on the main actor there, to others on the thread that brought them or brought one shortly before.
+    /// Cancelling cancels both.
     public func merge(
         with other: some Publisher<Output, Failure>
     ) -> AnyPublisher<Output, Failure> {
@@ -27,8 +28,8 @@ extension Publisher {
     ///
     /// Finishes when both have finished, or one has without a value; fails when one fails, and cancels the other.
     /// Neither is asked for values before demand; after that, both are asked for all. A slow subscriber misses outdated
-    /// values, never the latest. Values are delivered one after the other, on the thread that brought them or brought
-    /// one shortly before. Cancelling cancels both.
+    /// values, never the latest. Values are delivered one after the other: to subscribers on the main actor there, to
+    /// others on the thread that brought them or brought one shortly before. Cancelling cancels both.
     public func combineLatest<Other: Publisher>(
         _ other: Other
     ) -> AnyPublisher<(Output, Other.Output), Failure> where Other.Failure == Failure {
@@ -103,6 +104,8 @@ where Machine.Input == Upstream.Output, Machine.Failure == Upstream.Failure {
 
     let upstreams: [Upstream]
     let machine: Machine
+    /// Values that arrive on the main actor must not be delivered by the thread that asks for more.
+    var actor: ActorTurn? { .ofSubscriber() }
 
     func receive<Downstream: Subscriber<Output, Failure>>(subscriber: Downstream) {
         let subscription = MachineSubscription(self, downstream: subscriber)

@@ -171,7 +171,7 @@ extension BatchOperation {
             key: "\(recordId)",
             digest: context.digest("delete \(recordId)") { [] },
             write: { _ in
-                layout.delete(recordId, isolation: nil)
+                layout.delete(recordId, isolation: .insideACall)
                     .map { CompletedCall(answer: .deleted, result: .init(deleting: $0)) }
                     .eraseToAnyPublisher()
             },
@@ -377,7 +377,7 @@ extension DataAPI.TypedLayout {
         holding fields: some Encodable,
         base: Int?
     ) -> BatchOperation.Call {
-        layout.of(FieldData.self).record(id: recordId, isolation: nil)
+        layout.of(FieldData.self).record(id: recordId, isolation: .insideACall)
             .tryMap { record -> CompletedCall in
                 let isSame = try wireFields(of: fields).isHeld(by: record.fieldData)
                 return .found(

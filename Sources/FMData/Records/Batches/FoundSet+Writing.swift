@@ -189,10 +189,10 @@ extension DataAPI.FoundSet {
     /// The records as they are found, published once all of them are known and their number is as expected.
     private func versions(_ expected: DataAPI.ExpectedCount) -> AnyPublisher<WrittenVersion, FMRest.APIError> {
         let found = unsorted.of(NoFields.self).callOptions { $0.cacheTime = nil }
-        return found.count(isolation: nil)
+        return found.count(isolation: .insideACall)
             .orderedMap(concurrency: 1) { count -> AnyPublisher<[WrittenVersion], FMRest.APIError> in
                 guard expected.allows(count) else { return .failing(.countDiffers(expected, found: count)) }
-                return found.all(isolation: nil)
+                return found.all(isolation: .insideACall)
                     .map { WrittenVersion(recordId: $0.recordId, modId: $0.modId) }
                     .collect()
                     .tryMap { versions in

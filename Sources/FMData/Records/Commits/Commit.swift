@@ -314,7 +314,7 @@ struct Commit<R: RecordFields> {
                 }
                 .eraseToAnyPublisher()
         }
-        return jobs.record(id: recordId, isolation: nil)
+        return jobs.record(id: recordId, isolation: .insideACall)
             .tryMap { record in
                 guard let result = record.fieldData[script.resultField], !result.isEmpty else {
                     throw FMRest.APIError.jobIsNotDone

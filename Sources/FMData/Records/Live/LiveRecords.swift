@@ -38,7 +38,7 @@ extension DataAPI {
         /// - Parameter query: the query to follow.
         public init(_ query: LiveQuery<R>) {
             self.query = query
-            let states = query.told(to: nil) {
+            let states = query.told(to: .insideACall) {
                 var before = LiveState<R>()
                 return { state in
                     defer { before = state }

@@ -147,7 +147,7 @@ extension DataAPI.FoundSet {
                             fieldName: field.stringValue,
                             recordId: record.recordId,
                             repetition: repetition,
-                            isolation: nil
+                            isolation: .insideACall
                         )
                     )
                     .map { .success($0) }

@@ -47,7 +47,7 @@ extension DataAPI.TypedLayout {
                 .setFailureType(to: FMRest.APIError.self)
                 // The window lets other requests continue for a while when one takes long.
                 .orderedMap(concurrency: concurrency, window: 4 * concurrency) { recordId in
-                    records.record(id: recordId, portals: portals, isolation: nil)
+                    records.record(id: recordId, portals: portals, isolation: .insideACall)
                         .map { [$0] }
                         .afterFailure { error, _ -> AnyPublisher<[Record], FMRest.APIError> in
                             guard error.fileMakerCode == .recordMissing else { return .failing(error) }

@@ -104,17 +104,14 @@ extension DataAPI {
 extension DataAPI.RecordPage: Equatable where R: Equatable, R.Portals: Equatable {}
 
 extension Publisher where Failure == FMRest.APIError {
-    /// The items of the pages, one by one, delivered to the actor.
+    /// The items of the pages, one by one, delivered as those of other calls.
     func items<Item>(
         for isolation: (any Actor)?,
         by database: DataAPI.Database
-    ) -> TenuredValues<ThroughMachine<Self, PageItemsMachine<Item>>> where Output == ItemPage<Item> {
-        ThroughMachine(
-            upstream: self,
-            machine: PageItemsMachine(),
-            actor: isolation.map { ActorTurn(actor: $0, watch: database.server.blockedActorWatch) }
-        )
-        .read(in: { database.tenure })
+    ) -> PlacedPublisher<TenuredValues<ThroughMachine<Self, PageItemsMachine<Item>>>> where Output == ItemPage<Item> {
+        PlacedPublisher(isolation: isolation, server: database.server) { turn in
+            ThroughMachine(upstream: self, machine: PageItemsMachine(), actor: turn).read(in: { database.tenure })
+        }
     }
 
     func reporting<Item>(

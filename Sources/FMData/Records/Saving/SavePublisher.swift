@@ -136,7 +136,8 @@ private struct SaveSteps<R: RecordFields> {
     }
 
     private func read() throws {
-        follow(layout.record(id: try save.recordId.recordId(), portals: try portals(), isolation: nil)) { result in
+        follow(layout.record(id: try save.recordId.recordId(), portals: try portals(), isolation: .insideACall)) {
+            result in
             switch result {
             case .success(let record):
                 subscription.memory.lastRead = record

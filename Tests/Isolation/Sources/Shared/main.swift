@@ -2,6 +2,7 @@ import Dispatch
 import FMData
 import FMSandbox
 import OpenCombine
+import OpenCombineDispatch
 
 // The same call in code of every isolation; each line prints where its value has arrived.
 DispatchQueue.main.setSpecific(key: Turn.key, value: "the main actor")
@@ -20,8 +21,16 @@ print(
     "a detached task:",
     try await Task.detached { [server] in try await server.getProductInfo().map { _ in here() }.firstValue() }.value
 )
-print("a function:", try await plain(server).firstValue())
-print("a `nonisolated` function:", try await nonisolatedOne(server).firstValue())
+print("a function, subscribed to on the main actor:", try await plain(server).firstValue())
+print(
+    "a function, subscribed to elsewhere:",
+    try await plain(server).subscribe(on: DispatchQueue.global()).firstValue()
+)
+print("a `nonisolated` function, subscribed to on the main actor:", try await nonisolatedOne(server).firstValue())
+print(
+    "a `nonisolated` function, subscribed to elsewhere:",
+    try await nonisolatedOne(server).subscribe(on: DispatchQueue.global()).firstValue()
+)
 print("an `async` function, called by the main actor:", try await waiting(server))
 print("an `async` function, called by an actor:", try await clerk.placeWhenWaiting(server))
 print("a `nonisolated` `async` function, called by the main actor:", try await nonisolatedAndWaiting(server))
@@ -32,3 +41,4 @@ print("a `@concurrent` function:", try await concurrent(server))
 
 try await useRecords(server)
 try await useRecordsInTheBackground(server)
+try await Desk(server).useEveryOperator()

@@ -91,7 +91,7 @@ extension DataAPI.FoundSet {
 extension DataAPI.Layout {
     func isThere(_ id: Int) -> AnyPublisher<Bool, FMRest.APIError> {
         let record: AnyPublisher<DataAPI.RecordResponse<NoFields, DataAPI.EmptyPortal>, FMRest.APIError> =
-            record(id: id, query: DataAPI.RecordQuery(portal: []), isolation: nil)
+            record(id: id, query: DataAPI.RecordQuery(portal: []), isolation: .insideACall)
         return record.map { _ in true }
             .replaceError(of: .recordMissing, with: false)
             // The record exists, but the account may not see it any more.
@@ -173,11 +173,15 @@ struct PollQuestions<R: RecordFields>: Sendable {
             return entries(of: name, serial, after: last).map { Run.AnswerPage($0, serial: serial) }
                 .eraseToAnyPublisher()
         case .script(let name, let parameter):
-            return layout.runScript(name, parameter: parameter.map(DataAPI.ScriptParameter.text), isolation: nil)
-                .failOnScriptError()
-                .tryMap { try Run.AnswerPage(script: $0.scriptResult ?? "") }
-                .mapError(FMRest.APIError.init(wrapping:))
-                .eraseToAnyPublisher()
+            return layout.runScript(
+                name,
+                parameter: parameter.map(DataAPI.ScriptParameter.text),
+                isolation: .insideACall
+            )
+            .failOnScriptError()
+            .tryMap { try Run.AnswerPage(script: $0.scriptResult ?? "") }
+            .mapError(FMRest.APIError.init(wrapping:))
+            .eraseToAnyPublisher()
         case .changes(let key):
             return changes(run.unread, by: key)
         case .related(let name):
