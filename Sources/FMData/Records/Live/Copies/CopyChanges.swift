@@ -18,11 +18,11 @@ extension DataAPI {
     ///
     /// A removal is published when the record was asked for, or when two polls agree. Another file in place of this
     /// one, such as a restored backup, is detected like this: in each run, after a failed poll and after each login (a
-    /// file cannot be replaced without ending all sessions), the ten records with the greatest ids are read again. It
-    /// is another file if one of them has the known version but another value in a field that changes by a commit
-    /// alone, or if any record has an older modId; the copy is then ``CopyEvent/reset(_:)``. A first poll that the end
-    /// of the program interrupted leaves no mark: until one is complete, another file is detected by older modIds
-    /// alone.
+    /// file cannot be replaced without ending all sessions), the ten known records with the greatest ids are asked for,
+    /// until one is found to be the same. It is another file if one of them has the known version but another value in
+    /// a field that changes by a commit alone, if none of them is there any more and the copy has others, or if any
+    /// record has an older modId; the copy is then ``CopyEvent/reset(_:)``. A first poll that the end of the program
+    /// interrupted leaves no mark: until one is complete, another file is detected by older modIds alone.
     ///
     /// Only one subscriber at a time: a second one fails with ``FMRest/APIError/Code/invalidRequest``.
     ///
@@ -187,8 +187,9 @@ extension DataAPI {
         /// Records that were added or committed, one page at a time, in any order. They replace those with the same
         /// ids.
         case records([TypedLayout<R>.Record])
-        /// Records of the query that cannot be decoded, in versions that were not published yet. The copy may keep its
-        /// versions of them.
+        /// Records of the query that cannot be decoded, in versions that were not published yet. The copy may keep what
+        /// it has of them, its modIds included: each poll reads these records again, and so does another run, as long
+        /// as the keeper does not have the versions that are listed here.
         case unreadable([UnreadableRecord])
         /// Records that the query does not find any more. There may be ids among them that the copy does not have.
         case gone([Gone])
@@ -216,6 +217,11 @@ extension DataAPI {
     ///         mark: { done in done(Result { try table.mark() }) },
     ///         versions: { after, limit, done in done(Result { try table.versions(after: after, limit: limit) }) }
     ///     )
+    ///
+    /// **One process at a time** keeps a copy. The keeper is asked once in each run: what another process stores or
+    /// deletes after that is not noticed, and stays wrong. Where more than one may run, take a lock in `mark` that ends
+    /// with its process, such as an advisory lock of the database's session or one of a file, and answer when you have
+    /// it: nothing is read and published before.
     ///
     /// Both closures are called when the first poll begins, one after the other, on a thread that serves other work
     /// too. Do long work, such as a query of a database on disk, on a thread of your own. Each closure must call `done`
@@ -266,31 +272,48 @@ extension DataAPI {
 
 extension DataAPI.CopyMark: Codable {
     private enum CodingKeys: CodingKey {
-        case format, query, memory, sample
+        case format, query, memory, sample, check
     }
 
-    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know.
+    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know, and for damaged data.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let format = try container.decode(Int.self, forKey: .format)
-        guard format == 1, let query = UInt64(try container.decode(String.self, forKey: .query), radix: 16) else {
+        guard 1...2 ~= format else {
             throw DecodingError.dataCorruptedError(
                 forKey: .format,
                 in: container,
-                debugDescription: "A mark of format \(format), and 1 is the only one that is known here."
+                debugDescription: "A mark of format \(format), and 1 and 2 are those that are known here."
             )
         }
-        self.query = query
+        let digits = try container.decode(String.self, forKey: .query)
+        query = UInt64(digits, radix: 16) ?? 0
         memory = try container.decode(PollMemory.self, forKey: .memory)
         sample = try container.decode(IdentitySample.self, forKey: .sample)
+        // Format 1 has no checksum.
+        let check = try container.decodeIfPresent(String.self, forKey: .check)
+        guard String(query, radix: 16) == digits, check == (format == 1 ? nil : self.check) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .check,
+                in: container,
+                debugDescription: "The mark is damaged."
+            )
+        }
     }
 
     /// Writes the mark.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(1, forKey: .format)
+        try container.encode(2, forKey: .format)
         try container.encode(String(query, radix: 16), forKey: .query)
         try container.encode(memory, forKey: .memory)
         try container.encode(sample, forKey: .sample)
+        try container.encode(check, forKey: .check)
+    }
+
+    private var check: String {
+        let numbers = [memory.unseen, memory.serial].map { $0.map { "\($0)" } ?? "" }
+        let parts = [String(query, radix: 16), memory.stamp ?? "", memory.related.map { "\($0)" } ?? ""] + numbers
+        return String(sample.bytes.fnv1a(from: parts.joined(separator: "\u{0}").utf8.fnv1a()), radix: 16)
     }
 }

@@ -27,6 +27,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private var isAsked = false
     /// The versions of the records that were delivered to the subscriber.
     private var versions = CopyVersions()
+    /// The ids of those that cannot be decoded.
+    private var undecodable: Set<Int> = []
     private var sample = IdentitySample()
     /// Whether a poll was completed, in this run or an earlier one.
     private var hasMark = false
@@ -114,6 +116,9 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         let findings = asked().followed { [self] in compared(found) }.followed { [self] in polled(found) }
             // The file may have been replaced during the poll.
             .followed { [self] findings in compared(found).map { findings }.eraseToAnyPublisher() }
+            .followed { [self] findings in
+                sampled(found, without: findings).map { findings }.eraseToAnyPublisher()
+            }
         run(findings.eraseToAnyPublisher()) { [self] findings, now, jitter in
             self.findings = findings
             let missing = findings.order.map { versions.missing(in: $0).filter { !overtaken.contains($0) } } ?? []
@@ -129,6 +134,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
+    override var lockedAwaitsKeeper: Bool { !isAsked }
+
     override func isThere(_ id: Int, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
     }
@@ -138,7 +145,11 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             lock.withLock {
                 PollRun(
                     strategy,
-                    CopyKnowledge(isBlank: versions.isEmpty && !hasMark, count: versions.count) { [weak self] id in
+                    CopyKnowledge(
+                        isBlank: versions.isEmpty && !hasMark,
+                        count: versions.count,
+                        undecodable: undecodable
+                    ) { [weak self] id in
                         self?.lock.withLock { self?.versions.modId(of: id) }
                     },
                     isWholeTable: found.isWholeTable,
@@ -189,6 +200,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             guard copy == self.copy else { return }
             self.sample = sample
             versions.insert(news.map(\.version))
+            undecodable.subtract(records.map(\.recordId))
+            undecodable.formUnion(news.lazy.compactMap(\.unreadable).map(\.recordId))
             passed += news.count
         }
     }
@@ -208,6 +221,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 guard let findings else { return nil }
                 defer { hasMark = true }
                 versions.remove(Set(gone.keys))
+                undecodable.subtract(gone.keys)
                 sample.remove(Set(gone.keys))
                 strategy = findings.strategy
                 return (DataAPI.CopyMark(query: query, memory: strategy.memory, sample: sample), findings, !hasMark)
@@ -239,19 +253,23 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         return answer(of: keeper.mark)
             .followed { [self] mark -> AnyPublisher<Void, FMRest.APIError> in
                 if let mark, mark.query != found.fingerprint {
-                    lock.withLock { isAsked = true }
+                    act { _ in
+                        isAsked = true
+                        return ((), [])
+                    }
                     tell(.reset(.otherQuery))
                     return .of(())
                 }
                 return versions(after: nil).map { [self] versions in
-                    lock.withLock {
+                    act { _ in
                         // The account may have been replaced meanwhile.
-                        guard copy == self.copy else { return }
+                        guard copy == self.copy else { return ((), []) }
                         self.versions = versions
                         isAsked = true
                         hasMark = mark != nil
                         sample = mark?.sample ?? sample
                         if let mark { strategy.resume(mark.memory) }
+                        return ((), [])
                     }
                 }
                 .eraseToAnyPublisher()
@@ -302,14 +320,39 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// Checks whether the records with the greatest ids are still those of the copy.
     private func compared(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<Void, FMRest.APIError> {
-        let (sample, count) = lock.withLock { (self.sample, versions.count) }
+        let (sample, count) = lock.withLock { (self.sample, versions.count - undecodable.count) }
         guard !sample.entries.isEmpty else { return .of(()) }
-        return askedAfterLogin {
-            found.isOfOtherFile(than: sample, among: count) { [self] version in lock.withLock { lockedIsOlder(version) }
-            }
+        return askedAfterLogin { found.isOfOtherFile(than: sample, among: count) }
+            .followed { [self] isOther in isOther ? becomeOtherFile() : .of(()) }
+            .eraseToAnyPublisher()
+    }
+
+    /// Samples further records in place of those that the poll has not found, which may be about to be removed.
+    private func sampled(
+        _ found: DataAPI.FoundSet<R>,
+        without findings: PollFindings<R>
+    ) -> AnyPublisher<Void, FMRest.APIError> {
+        let (ids, size, copy): ([Int], Int, Int) = lock.withLock {
+            let known = Set(sample.entries.map(\.version.recordId))
+            let lost = findings.order.map { known.subtracting($0) } ?? []
+            guard known.isEmpty || !lost.isEmpty else { return ([], 0, self.copy) }
+            let missing = findings.order.map { versions.missing(in: $0) } ?? []
+            let rest = versions.greatest(IdentitySample.size, except: undecodable.union(missing))
+            return (rest.filter { !known.contains($0) }, IdentitySample.size + lost.count, self.copy)
         }
-        .followed { [self] isOther in isOther ? becomeOtherFile() : .of(()) }
-        .eraseToAnyPublisher()
+        guard !ids.isEmpty else { return .of(()) }
+        return ids.publisher.setFailureType(to: FMRest.APIError.self)
+            .orderedMap(concurrency: 1) { id in
+                found.attempt(id).map { $0.attempts.compactMap(\.record) }.eraseToAnyPublisher()
+            }
+            .collect()
+            .map { [self] records in
+                var sample = lock.withLock { self.sample }
+                // Outside of the lock: it encodes records, which runs user code.
+                sample.insert(records, encoder, keeping: size)
+                lock.withLock { if copy == self.copy { self.sample = sample } }
+            }
+            .eraseToAnyPublisher()
     }
 
     /// Handles the discovery that the host has another file: the copy is reset, and the poll under way ends.
@@ -326,6 +369,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         defer {
             copy += 1
             versions = CopyVersions()
+            undecodable = []
             sample = IdentitySample()
             strategy = initialStrategy
             hasMark = false

@@ -10,6 +10,11 @@ struct CopyVersions: Sendable {
     /// The greatest id.
     var last: Int? { ids.last }
 
+    /// The greatest ids other than these.
+    func greatest(_ count: Int, except others: Set<Int>) -> [Int] {
+        Array(ids.lazy.reversed().filter { !others.contains($0) }.prefix(count))
+    }
+
     func modId(of id: Int) -> Int? {
         let place = place(of: id)
         return place < ids.count && ids[place] == id ? modIds[place] : nil
@@ -99,6 +104,7 @@ struct CopyVersions: Sendable {
 struct CopyKnowledge: HeldVersions {
     let isBlank: Bool
     let count: Int
+    let undecodable: Set<Int>
     let modId: @Sendable (Int) -> Int?
 
     func modId(of id: Int, near place: Int) -> Int? { modId(id) }
