@@ -234,7 +234,8 @@ extension DataAPI {
 /// A record of an answer, decoded if possible.
 enum RecordAttempt<R, P> {
     case record(DataAPI.Record<R, P>)
-    case unreadable(DataAPI.UnreadableRecord)
+    // Boxed, as it is rare and four times as large as a record: a poll holds one attempt for each record.
+    indirect case unreadable(DataAPI.UnreadableRecord)
 
     var version: DataAPI.RecordVersion {
         switch self {

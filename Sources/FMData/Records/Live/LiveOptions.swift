@@ -14,14 +14,18 @@ extension DataAPI {
         /// no change. The default is `false`: it counts as a change.
         public var removeDuplicates: Bool
         /// The pause between two polls: the lower bound after a change, rising to the upper bound while nothing
-        /// changes. The default is 5 to 60 seconds. Pauses are longer when a poll costs the host much time; see
-        /// ``restFactor``.
+        /// changes. The default is 5 to 60 seconds. Each pause is up to a tenth shorter or longer, so that many queries
+        /// do not poll at once. Pauses are longer when a poll costs the host much time; see ``restFactor``.
         public var every: ClosedRange<Duration>
-        /// The least pause, as a multiple of the time the host worked for the poll before it; this minimum is never
-        /// more than an hour. The default is 10: a query then takes at most about a tenth of one session's time. The
-        /// first time this makes a pause longer than ``every`` allows, a warning is logged. 0 leaves the pauses to
-        /// ``every``.
+        /// The least pause, as a multiple of the time the host worked for the poll before it, but not more than
+        /// ``longestPause``. The default is 10: as long as that bound allows, a query takes at most about a tenth of
+        /// one session's time. The first time this asks for a longer pause than ``every`` allows, a warning is logged.
+        /// 0 leaves the pauses to ``every``. The first poll, which reads all records, is not counted.
         public var restFactor: Double
+        /// The bound of the pauses that grow by themselves: those after polls that took the host long, by
+        /// ``restFactor``, and those after polls that failed, which double from a second. The upper bound of ``every``
+        /// holds where that is longer. The default is 60 seconds. ``LiveStatus/until`` says when the next poll comes.
+        public var longestPause: Duration
         /// The grace period: how long the last value is kept after the last subscriber has cancelled. The default is 10
         /// seconds.
         public var gracePeriod: Duration
@@ -48,7 +52,8 @@ extension DataAPI {
             retryTimeout: Duration? = nil,
             maximumRecords: Int = 5000,
             givesUpAfter: Duration = .seconds(60),
-            restFactor: Double = 10
+            restFactor: Double = 10,
+            longestPause: Duration = .seconds(60)
         ) {
             self.watch = watch
             self.related = related
@@ -59,6 +64,7 @@ extension DataAPI {
             self.maximumRecords = maximumRecords
             self.givesUpAfter = givesUpAfter
             self.restFactor = restFactor
+            self.longestPause = longestPause
         }
     }
 

@@ -209,7 +209,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             held: state.records.count + state.unreadable.count,
             isInconsistent: found.isInconsistent,
             isShort: found.isShort,
-            work: work
+            work: work,
+            isFill: state.isBlank || found.isOfOtherFile
         )
         if found.isAdopted { outcome.isInconsistent = false } else { outcome.pace = pace }
         let expected = expectations.values.filter(\.isLookedFor).flatMap(\.open)

@@ -183,7 +183,10 @@ extension LiveState {
             next.origin = .reset
         }
         var seen: Set<Int> = []
-        for id in findings.order ?? order(with: findings.read) where seen.insert(id).inserted {
+        let order = findings.order ?? order(with: findings.read)
+        next.records.reserveCapacity(order.count)
+        next.changeNumbers.reserveCapacity(order.count)
+        for id in order where seen.insert(id).inserted {
             let held = places[id].map { (record: records[$0], changeNumber: changeNumbers[$0]) }
             let read = overtaken.contains(id) ? nil : reads[id].map { findings.read[$0] }
             switch (held, read) {

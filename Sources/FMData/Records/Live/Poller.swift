@@ -69,7 +69,8 @@ class Poller: RegisteredPoller, @unchecked Sendable {
                 retryTimeout: options.retryTimeout.map(TimeAmount.init(clamping:)),
                 answersWithin: layout.database.calls.options.timeouts.firstByte.map(TimeAmount.init(clamping:)),
                 givesUpAfter: TimeAmount(clamping: options.givesUpAfter),
-                restFactor: max(0, options.restFactor)
+                restFactor: max(0, options.restFactor),
+                longestPause: TimeAmount(clamping: options.longestPause)
             )
         )
     }
@@ -326,7 +327,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
 
     private final func tellOfRest(_ rest: TimeAmount) {
         layout.log(.warning)?.warning(
-            "polls of a live query take the host so long that its pauses are longer than LiveOptions.every",
+            "polls of a live query take so long that its restFactor asks for longer pauses than LiveOptions.every",
             metadata: [LogKey.pause: rest.logged]
         )
     }

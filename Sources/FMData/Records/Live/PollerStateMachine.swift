@@ -21,6 +21,8 @@ struct PollerStateMachine {
         var singles = 20
         /// The least pause, as a multiple of the time the host worked for the poll before it.
         var restFactor = 10.0
+        /// The bound of the pauses after polls that took long or failed, unless `longest` is longer.
+        var longestPause = TimeAmount.minutes(1)
     }
 
     enum Phase: Equatable {
@@ -53,7 +55,7 @@ struct PollerStateMachine {
         case forget
         case setAlarm(NIODeadline)
         case callOffAlarm
-        /// Log that the pause is longer than configured, because polls take the host that long.
+        /// Log that a longer pause than configured is needed, because polls take the host that long.
         case tellOfRest(TimeAmount)
         /// The query has failed permanently.
         case fail
@@ -76,6 +78,8 @@ struct PollerStateMachine {
         var isShort = false
         /// How long the host has worked, without the time the poll waited for a session.
         var work = TimeAmount.zero
+        /// Whether all records were read, because nothing was known. Such a poll is rare, so no pause makes up for it.
+        var isFill = false
         /// How many times as long as configured the pause is.
         var pace = 1.0
     }
@@ -104,7 +108,7 @@ struct PollerStateMachine {
     /// Why another poll is to follow the one under way; `nil` when none is.
     private var another: RepeatCause?
     private var pause: TimeAmount
-    private var backOff = BackOff(minimum: .seconds(1), maximum: .seconds(300))
+    private var backOff: BackOff
     /// How long to wait for the first byte of an answer.
     private(set) var patienceForAnswer: PatienceForAnswer
     /// How long to wait for the end of an answer.
@@ -118,6 +122,8 @@ struct PollerStateMachine {
     private var hasToldOfRest = false
     /// Of the last poll; see ``Outcome/pace``.
     private var pace = 1.0
+    /// Of the last poll; see ``Outcome/isFill``.
+    private var isFill = false
     /// Unconfirmed removals: the records that the previous poll has not found.
     private var unconfirmed: Set<Int>?
     private var cachedUntil: NIODeadline?
@@ -129,6 +135,7 @@ struct PollerStateMachine {
     init(_ settings: Settings) {
         self.settings = settings
         pause = settings.shortest
+        backOff = BackOff(minimum: .seconds(1), maximum: max(settings.longest, settings.longestPause))
         patienceForAnswer = PatienceForAnswer(settings.answersWithin)
         limitOfAnswer = LimitOfAnswer(patienceForAnswer)
     }
@@ -265,6 +272,7 @@ struct PollerStateMachine {
         var actions: [Action] = []
         endWait(now)
         pace = max(1, outcome.pace)
+        isFill = outcome.isFill
         // The host answers again, so failures are over.
         failingSince = nil
         refusals = Refusals()
@@ -435,12 +443,13 @@ struct PollerStateMachine {
         }
         // Limited to an hour, as a poll that seems to have taken hours has met a clock change.
         let longest = Double(TimeAmount.hours(1).nanoseconds)
-        let rest = TimeAmount.nanoseconds(Int64(min(longest, Double(work.nanoseconds) * settings.restFactor)))
+        let wanted = isFill ? 0 : min(longest, Double(work.nanoseconds) * settings.restFactor)
+        let rest = TimeAmount.nanoseconds(Int64(wanted))
         if rest > settings.longest, !hasToldOfRest {
             hasToldOfRest = true
             actions.append(.tellOfRest(rest))
         }
-        let whole = max(hasChanges == false ? pause : settings.shortest, rest)
+        let whole = max(hasChanges == false ? pause : settings.shortest, min(rest, backOff.maximum))
         // Plus or minus a tenth, so that many queries do not poll at the same time.
         let paced = max(Double(whole.nanoseconds), min(longest, Double(whole.nanoseconds) * pace))
         let varied = paced * (0.9 + 0.2 * jitter)

@@ -14,15 +14,21 @@ import Testing
         var machine: PollerStateMachine
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-        init(retryTimeout: TimeAmount? = nil, answersWithin: TimeAmount? = .seconds(120)) {
+        init(
+            retryTimeout: TimeAmount? = nil,
+            answersWithin: TimeAmount? = .seconds(120),
+            longest: TimeAmount = .seconds(60),
+            longestPause: TimeAmount = .seconds(60)
+        ) {
             machine = PollerStateMachine(
                 .init(
                     shortest: .seconds(5),
-                    longest: .seconds(60),
+                    longest: longest,
                     gracePeriod: .seconds(10),
                     retryTimeout: retryTimeout,
                     answersWithin: answersWithin,
-                    givesUpAfter: .seconds(60)
+                    givesUpAfter: .seconds(60),
+                    longestPause: longestPause
                 )
             )
         }
@@ -37,7 +43,8 @@ import Testing
             isInconsistent: Bool = false,
             isShort: Bool = false,
             after work: TimeAmount = .zero,
-            waiting: TimeAmount = .zero
+            waiting: TimeAmount = .zero,
+            isFill: Bool = false
         ) -> [Action] {
             now = now + waiting + work
             return machine.polled(
@@ -47,7 +54,8 @@ import Testing
                     hasChanges: hasChanges,
                     isInconsistent: isInconsistent,
                     isShort: isShort,
-                    work: work
+                    work: work,
+                    isFill: isFill
                 ),
                 now,
                 jitter: 0.5
@@ -104,12 +112,51 @@ import Testing
         var poller = MachineFixture()
         _ = poller.machine.subscribed(poller.now)
         poller.begin()
-        let actions = poller.polled(hasChanges: true, after: .seconds(8))
-        expectNoDifference(actions, [.accept(removing: []), .tellOfRest(.seconds(80)), poller.alarm(in: .seconds(80))])
-        // The long pause is reported once.
-        _ = poller.ring(80)
+        let actions = poller.polled(hasChanges: true, after: .seconds(5))
+        expectNoDifference(actions, [.accept(removing: []), poller.alarm(in: .seconds(50))])
+    }
+
+    /// The bound is the upper one of the two, for pauses after long polls and for those after failures.
+    @Test(
+        arguments: [
+            (.milliseconds(500), .seconds(60), 60), (.seconds(60), .seconds(60), 60), (.minutes(2), .seconds(60), 120),
+            (.seconds(20), .zero, 20), (.seconds(20), .nanoseconds(.max), 1400),
+        ] as [(TimeAmount, TimeAmount, Int64)]
+    )
+    func pausesAreBounded(longest: TimeAmount, longestPause: TimeAmount, bound: Int64) {
+        var poller = MachineFixture(longest: longest, longestPause: longestPause)
+        _ = poller.machine.subscribed(poller.now)
         poller.begin()
-        expectNoDifference(poller.polled(after: .seconds(8)), [.accept(removing: []), poller.alarm(in: .seconds(80))])
+        expectNoDifference(
+            poller.polled(hasChanges: true, after: .seconds(140)),
+            [.accept(removing: []), .tellOfRest(.seconds(1400)), poller.alarm(in: .seconds(bound))]
+        )
+        // That a long pause is needed is reported once.
+        _ = poller.ring(bound)
+        poller.begin()
+        expectNoDifference(
+            poller.polled(after: .seconds(140)),
+            [.accept(removing: []), poller.alarm(in: .seconds(bound))]
+        )
+        for doublings in 0..<12 {
+            _ = poller.ring(3600)
+            poller.begin()
+            let pause = bound == 1400 ? 1 << doublings : min(bound, 1 << doublings)
+            expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(pause))])
+        }
+    }
+
+    @Test func theFirstLookIsNotRested() {
+        var poller = MachineFixture()
+        _ = poller.machine.subscribed(poller.now)
+        poller.begin()
+        expectNoDifference(
+            poller.polled(hasChanges: true, after: .seconds(140), isFill: true),
+            [.accept(removing: []), poller.alarm(in: .seconds(5))]
+        )
+        _ = poller.ring(5)
+        poller.begin()
+        expectNoDifference(poller.polled(after: .seconds(2)).last, poller.alarm(in: .seconds(20)))
     }
 
     @Test func waitingForASessionIsNoWorkOfTheHost() {
@@ -247,7 +294,7 @@ import Testing
     @Test func passingFailuresAreRepeatedWithGrowingPausesAndEndNothing() {
         var poller = MachineFixture()
         _ = poller.machine.subscribed(poller.now)
-        for pause in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Int64] {
+        for pause in [1, 2, 4, 8, 16, 32, 60, 60] as [Int64] {
             poller.begin()
             expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(pause))])
             expectNoDifference(poller.ring(pause), [.takeTurn])
@@ -346,7 +393,7 @@ import Testing
         _ = poller.ring(1)
         // Only once: the pauses are as long as before.
         poller.begin()
-        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(64))])
+        expectNoDifference(poller.failed(), [.dismiss, poller.alarm(in: .seconds(60))])
     }
 
     @Test func aRefreshDuringALookThatFailsLooksAgainAtOnce() {

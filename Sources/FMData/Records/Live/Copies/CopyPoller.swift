@@ -128,7 +128,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 hasChanges: passed > 0 || !missing.isEmpty,
                 isInconsistent: findings.isInconsistent,
                 isShort: findings.isShort,
-                work: terms.meter.work
+                work: terms.meter.work,
+                isFill: !hasMark
             )
             return machine.polled(outcome, now, jitter: jitter)
         }
