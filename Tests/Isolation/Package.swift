@@ -2,7 +2,8 @@
 import PackageDescription
 
 // Where values arrive, depending on the isolation settings of a package: one program, compiled with each combination of
-// the settings that matter, its operators once more in a type that is `@main`, and a program that blocks its main thread.
+// the settings that matter, its operators once more in a type that is `@main`, and a program that blocks its main
+// thread.
 // `.ci/check-isolation` runs them all.
 let nonsending = SwiftSetting.enableUpcomingFeature("NonisolatedNonsendingByDefault")
 let mainActor = SwiftSetting.defaultIsolation(MainActor.self)

@@ -209,9 +209,9 @@ extension FMRest.APIError {
 
     /// Whether the same request may succeed later without any change: after a record lock by another user, a full host,
     /// a gateway without its engine (HTTP 502, 503, 504), a gateway at its limit (429), a connection that could not be
-    /// made or broke, a time limit, a session token that was refused twice. `false` when the server may already have carried out the request, when a script
-    /// failed, since it is unknown how far it came, and for everything that would fail the same way again: an answer
-    /// that is not HTTP, a proxy that requires a password.
+    /// made or broke, a time limit, a session token that was refused twice. `false` when the server may already have
+    /// carried out the request, when a script failed, since it is unknown how far it came, and for everything that
+    /// would fail the same way again: an answer that is not HTTP, a proxy that requires a password.
     public var isRetryable: Bool {
         if outcomeIsUnknown || code == .script { return false }
         if let fileMakerCode {

@@ -12,7 +12,8 @@ struct FindCompiler {
 
     /// - Throws: `matchesNothing`, or the reason why FileMaker cannot express the find.
     func steps(_ expression: FindExpression) throws(DataAPI.FindError) -> [FindStep] {
-        // The limit allows thousands of values in a list with their exclusions, but stops before the work takes minutes.
+        // The limit allows thousands of values in a list with their exclusions, but stops before the work takes
+        // minutes.
         var form = try FindNormalForm(FindFormula(expression), limit: max(5_000, 2 * maximumRequests))
         try form.joinTests()
         guard !form.alternatives.isEmpty else {
@@ -46,8 +47,8 @@ struct FindCompiler {
         }
     }
 
-    /// The alternatives as groups. The first one excludes everything that all others exclude, the second everything that
-    /// all but the first exclude, and so on, where that is possible.
+    /// The alternatives as groups. The first one excludes everything that all others exclude, the second everything
+    /// that all but the first exclude, and so on, where that is possible.
     private func groups(_ alternatives: [FindNormalForm.Alternative]) -> [Group] {
         var groups: [Group] = []
         var indices: [Set<[Int]>: Int] = [:]

@@ -42,8 +42,8 @@ extension DataAPI {
             public static let sameField = Code(rawValue: "sameField")
             /// A condition treats a repeating field as a field with one value: see ``DataAPI/Find/check(against:)``.
             public static let repeatingField = Code(rawValue: "repeatingField")
-            /// The find contradicts itself: no record can match. A query with such a find sends no request and gives the
-            /// empty answer.
+            /// The find contradicts itself: no record can match. A query with such a find sends no request and gives
+            /// the empty answer.
             public static let matchesNothing = Code(rawValue: "matchesNothing")
             /// The find matches every record, for which FileMaker has no request. Get a range of records instead.
             public static let matchesEverything = Code(rawValue: "matchesEverything")

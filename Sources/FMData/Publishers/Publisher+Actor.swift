@@ -46,8 +46,8 @@ extension Publisher {
     ///         .sink { rows in self.rows = rows }
     ///
     /// It is ``receive(on:)`` followed by `map`, which must stand in this order: a closure of main-actor code before
-    /// the `receive` runs where the values come from, and Swift ends a program in which that is elsewhere. All operators that follow run on the
-    /// main actor, too.
+    /// the `receive` runs where the values come from, and Swift ends a program in which that is elsewhere. All
+    /// operators that follow run on the main actor, too.
     ///
     /// Publishes one value for each value, and completes as the publisher does. Demand is passed on: at most 16 values
     /// are requested ahead of a slow subscriber. Cancelling cancels the publisher; after a cancel on the main actor

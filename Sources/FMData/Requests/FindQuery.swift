@@ -90,8 +90,8 @@ extension DataAPI.FindQuery {
     ///
     /// A find that no record can match, such as one of no values, gives the result for no match without a request to
     /// the host. A find that FileMaker cannot express makes the call fail with ``FMRest/APIError/Code/invalidRequest``,
-    /// and nothing is sent: the error's `underlying` is a ``DataAPI/FindError``, whose text names the conditions and says
-    /// how to divide the find. ``DataAPI/Find/explain(limit:)`` checks a find beforehand.
+    /// and nothing is sent: the error's `underlying` is a ``DataAPI/FindError``, whose text names the conditions and
+    /// says how to divide the find. ``DataAPI/Find/explain(limit:)`` checks a find beforehand.
     ///
     /// - Parameters:
     ///   - find: The conditions that records must meet.

@@ -18,9 +18,9 @@ enum HostAddress {
         return Origin(scheme: givenScheme ?? scheme, host: authority.host, port: authority.port)
     }
 
-    /// The host text as it may be printed: scheme, name, port and path, and what surrounds them, such as quotation marks.
-    /// A mark replaces a user and a password, and everything from the first character on that none of those parts can
-    /// have, such as a query's.
+    /// The host text as it may be printed: scheme, name, port and path, and what surrounds them, such as quotation
+    /// marks. A mark replaces a user and a password, and everything from the first character on that none of those
+    /// parts can have, such as a query's.
     static func shown(_ host: String) -> String {
         let (scheme, rest) = parts(of: host)
         let start = scheme.map { "\($0)://" } ?? ""

@@ -4,7 +4,8 @@ import Foundation
 /// Standard output, for the data of commands. What is written waits in memory until it is worth a call of the system;
 /// ``flush()`` writes the rest.
 ///
-/// A program or a file gets each byte. A terminal gets texts without what would act on it: they come from hosts and files.
+/// A program or a file gets each byte. A terminal gets texts without what would act on it: they come from hosts and
+/// files.
 final class StandardOutput {
     /// The reader has gone, as `head` does after its last line, or the user has left the pager.
     struct ReaderGone: Error {

@@ -112,8 +112,8 @@ struct FieldArguments {
         throw CommandError("\(field.name) \(computed), and cannot be written.", .usage)
     }
 
-    /// The value that is sent for a text, with FileMaker's line breaks. The digits of a number field travel as a number,
-    /// which does not depend on the decimal separator of the file.
+    /// The value that is sent for a text, with FileMaker's line breaks. The digits of a number field travel as a
+    /// number, which does not depend on the decimal separator of the file.
     private static func value(_ text: String, _ field: LayoutFields.Field) throws(CommandError) -> FieldValue {
         if field.result == .number, text.wholeMatch(of: #/-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?/#) != nil,
             let number = FMNumber(text)

@@ -25,8 +25,8 @@ final class HTTPHandler: ChannelInboundHandler {
     private let scheme: String
     private let authority: String
     private var state = State.idle
-    /// The body of the request that is received. It is not part of the state: matching a state retains what is in it, so
-    /// that each append would copy the whole body.
+    /// The body of the request that is received. It is not part of the state: matching a state retains what is in it,
+    /// so that each append would copy the whole body.
     private(set) var body = ByteBuffer()
     private var served = 0
     private var idleTimer: Scheduled<Void>?

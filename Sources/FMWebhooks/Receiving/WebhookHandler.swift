@@ -27,8 +27,8 @@ final class WebhookHandler: ChannelInboundHandler {
 
     private let receiver: WebhookReceiver
     private var state = State.idle
-    /// The body of the request that is received. It is not part of the state: matching a state retains what is in it, so
-    /// that each append would copy the whole body.
+    /// The body of the request that is received. It is not part of the state: matching a state retains what is in it,
+    /// so that each append would copy the whole body.
     private var body = Body()
     private var timer: Scheduled<Void>?
 

@@ -6,7 +6,8 @@ import Testing
 
 @testable import FMData
 
-/// `map(on:)` and `sink(on:)`: values that come from elsewhere in main-actor code, whose closures run on the main actor.
+/// `map(on:)` and `sink(on:)`: values that come from elsewhere in main-actor code, whose closures run on the main
+/// actor.
 @Suite(.timeLimit(.minutes(15))) struct OnMainActorTests {
     private typealias Values = TrackingSubscriber<Int, FMRest.APIError>
 

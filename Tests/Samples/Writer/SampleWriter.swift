@@ -46,8 +46,8 @@ struct SampleWriter {
         Set((document?.imports ?? []) + ["import SampleSurroundings"]).sorted().joined(separator: "\n")
     }
 
-    /// A `main.swift`: one document is at the top level. Each other one is in a main-actor function, since the top level
-    /// runs on the main actor.
+    /// A `main.swift`: one document is at the top level. Each other one is in a main-actor function, since the top
+    /// level runs on the main actor.
     private static func mainFile(_ top: Document, _ others: [Document]) -> String {
         let calls = others.map { "if sampleDocument == \"\($0.name)\" { try await \($0.function)(); endProgram() }" }
         return """
@@ -67,8 +67,8 @@ struct SampleWriter {
         "\(imports(document))\n\n@MainActor \(function(document))\n"
     }
 
-    /// Calls each document in three places: in a main-actor function like the `main` of an `@main` type, in a main-actor
-    /// class, and in a nonisolated function.
+    /// Calls each document in three places: in a main-actor function like the `main` of an `@main` type, in a
+    /// main-actor class, and in a nonisolated function.
     private static func start(_ documents: [Document]) -> String {
         let calls = documents.map { document in
             """

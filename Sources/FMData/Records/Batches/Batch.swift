@@ -40,7 +40,8 @@ extension DataAPI {
     /// **Errors** belong to single rows, and the other rows go on, unless the list says otherwise:
     ///
     /// - The record is locked (301), the file is closed (802), the session's token is refused in a new session, too
-    ///   (952), or the server reports another temporary state: the row is retried with growing pauses for ``BatchOptions/retryTimeout``, then fails.
+    ///   (952), or the server reports another temporary state: the row is retried with growing pauses for
+    ///   ``BatchOptions/retryTimeout``, then fails.
     /// - The host is full (812, 956, 953), or a call timed out before it was sent: the same, and fewer calls run at
     ///   once.
     /// - The record has another modId (306): the row fails; an upsert looks the record up again.

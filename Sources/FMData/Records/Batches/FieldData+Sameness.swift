@@ -3,8 +3,8 @@
 extension FieldData {
     /// Whether each of these fields has the same value in `record`. A field that was not read counts as different.
     ///
-    /// - Parameter inAnySpelling: whether case, accents and white space at the ends count for nothing: a file may change
-    ///   them in what is entered.
+    /// - Parameter inAnySpelling: whether case, accents and white space at the ends count for nothing: a file may
+    ///   change them in what is entered.
     func isHeld(by record: FieldData, inAnySpelling: Bool = false) -> Bool {
         allSatisfy { name, value in
             guard let other = record[name].map({ WireValue($0) }) else { return false }

@@ -6,9 +6,9 @@ import OpenCombine
 /// differ from what was expected, the batch fails with ``FMRest/APIError/Code/countDiffers``, and nothing is written.
 /// So 16 bytes are held per record, and records that enter the found set later are not written to.
 ///
-/// With a journal the list of the records is noted before the first write. A run that resumes another one writes to these
-/// records, of which the host may find fewer by now; it finds and compares nothing. A journal of another find, or of
-/// other fields, makes it fail with ``DataAPI/WriteJournalError/Reason/foreign``.
+/// With a journal the list of the records is noted before the first write. A run that resumes another one writes to
+/// these records, of which the host may find fewer by now; it finds and compares nothing. A journal of another find, or
+/// of other fields, makes it fail with ``DataAPI/WriteJournalError/Reason/foreign``.
 extension DataAPI.FoundSet {
     /// Deletes the records.
     ///
@@ -172,18 +172,18 @@ extension DataAPI.FoundSet {
 
     /// The find requests, for a digest.
     private func findInJSON() throws(DataAPI.FindError) -> String {
-        let plan: FindPlan?
+        var requests: [FindRequest] = []
         do throws(DataAPI.FindError) {
-            plan = try find?.plan(maximumRequests: 1_000, maximumCalls: maximumCalls)
+            guard let find else { return "all" }
+            requests = try find.requests()
         } catch {
-            guard error.code == .matchesEverything else { throw error }
-            plan = nil
+            switch error.code {
+            case .matchesEverything: return "all"
+            case .matchesNothing: break
+            default: throw error
+            }
         }
-        guard let plan else { return "all" }
-        let calls = plan.parts.map { part in
-            WireValue.array(part.map { .array($0.map { WireValue.object($0.request.dictionary) }) })
-        }
-        return String(decoding: WireValue.array(calls).json, as: UTF8.self)
+        return String(decoding: WireValue.array(requests.map { .object($0.dictionary) }).json, as: UTF8.self)
     }
 
     /// The records as they are found, published once all of them are known and their number is as expected.

@@ -44,10 +44,10 @@ extension DataAPI {
     /// Outcomes are written after them, without a sync of their own: a lost outcome costs a lookup.
     ///
     /// **Contents**: the host, database and layout; for each row its index, a digest, the id of its record, the error
-    /// codes of a refusal and the names of its fields, and **the key** by which its record can be looked up, with the name of its field. It holds
-    /// no field values except keys, no text from the server, no account and no token. A digest is the SHA-256 of the
-    /// row and a random number of the journal, cut to 128 bits; it hides nothing from a reader who can guess the whole
-    /// row. Only the owner of the file can read it.
+    /// codes of a refusal and the names of its fields, and **the key** by which its record can be looked up, with the
+    /// name of its field. It holds no field values except keys, no text from the server, no account and no token. A
+    /// digest is the SHA-256 of the row and a random number of the journal, cut to 128 bits; it hides nothing from a
+    /// reader who can guess the whole row. Only the owner of the file can read it.
     ///
     /// A journal belongs to the rows of one job. It grows by some 200 bytes per row and is not needed any more when all
     /// rows are done.

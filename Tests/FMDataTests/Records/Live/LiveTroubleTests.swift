@@ -544,7 +544,8 @@ import Testing
         }
     }
 
-    /// Of thirty new records the backup has none, and twelve ids are given again: the newest known records are not there.
+    /// Of thirty new records the backup has none, and twelve ids are given again: the newest known records are not
+    /// there.
     @Test(arguments: [DataAPI.LiveWatch.automatic, .reread, .scan("Ships (ids)"), .log("Log", serial: "Serial")])
     func aBackupThatHasFewerRecordsIsShownAsItIs(watch: DataAPI.LiveWatch) async throws {
         try await Harbour.run { harbour in

@@ -3,8 +3,8 @@ import Testing
 
 @testable import FMData
 
-/// Whether the write of a save whose answer was lost was carried out. What is found proves only that it was not: another
-/// client may have written the same.
+/// Whether the write of a save whose answer was lost was carried out. What is found proves only that it was not:
+/// another client may have written the same.
 @Suite struct WriteVerdictOfChangeTests {
     private let base = RecordImage(
         3,

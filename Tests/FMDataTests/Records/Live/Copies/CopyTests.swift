@@ -218,7 +218,8 @@ import Testing
         }
     }
 
-    /// Of thirty new records the backup has none, and twelve ids are given again: the newest known records are not there.
+    /// Of thirty new records the backup has none, and twelve ids are given again: the newest known records are not
+    /// there.
     @Test(arguments: ways, [false, true]) func aBackupWithFewerRecordsIsAReset(
         options: DataAPI.LiveOptions,
         whileItRuns: Bool
