@@ -116,7 +116,7 @@ where Downstream.Input == DataAPI.BatchRow, Downstream.Failure == FMRest.APIErro
             guard downstream != nil, !isOpening else { return (nil, nil) }
             defer { self.source = nil }
             guard let writer, let earlier else { return (self.source, nil) }
-            return (self.source, OpenJournal(writer: writer, state: earlier.state, isOverAt: isOverAt))
+            return (self.source, OpenJournal(writer: writer, earlier: earlier, isOverAt: isOverAt))
         }
         source?(journal).subscribe(Inlet(batch: self))
     }

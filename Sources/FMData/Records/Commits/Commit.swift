@@ -21,6 +21,8 @@ struct Commit<R: RecordFields> {
         let index: Int
         let payload: CommitPayload.Row
         let digest: RowDigest?
+        /// Whether the journal has its outcome. It keeps the places of the other rows of its job.
+        var isSettled = false
     }
 
     /// The rows of one job record.
@@ -28,7 +30,12 @@ struct Commit<R: RecordFields> {
         let key: String
         /// Whether an earlier run may have created the record.
         var isOpen = false
+        /// Whether the journal has the job.
+        var isNoted = false
         var rows: [Row]
+
+        /// Whether the outcomes of some of its rows are known: its record was created, and must not be again.
+        var isSettledInPart: Bool { rows.contains(where: \.isSettled) }
     }
 
     /// The results of some jobs.
@@ -98,6 +105,7 @@ struct Commit<R: RecordFields> {
         var settled: [Int: Outcome] = [:]
         var known: Set<Int> = []
         var fresh: [Row] = []
+        var areFreshUnnoted = true
         var open: [String: Job] = [:]
         for (place, write) in writes.enumerated() {
             let index = firstIndex + place
@@ -117,31 +125,36 @@ struct Commit<R: RecordFields> {
                 case .done(let outcome) where outcome.kind == .failed && options.retriesRefused:
                     if let error = refusal(payload) { throw error }
                     fresh.append(row)
+                    areFreshUnnoted = false
                 case _ where !isSame, .open:
                     throw FMRest.APIError.inputHasChanged(isOpen: noted.phase.isOpen)
                 case .done(let outcome):
                     settled[index] = Outcome(outcome)
                     known.insert(index)
+                    let row = Row(index: index, payload: payload, digest: digest, isSettled: true)
+                    open[noted.key ?? "", default: Job(key: noted.key ?? "", isNoted: true, rows: [])].rows.append(row)
                 case .openInJob:
-                    open[noted.key ?? "", default: Job(key: noted.key ?? "", isOpen: true, rows: [])].rows.append(row)
+                    open[noted.key ?? "", default: Job(key: noted.key ?? "", isNoted: true, rows: [])].rows.append(row)
+                    open[noted.key ?? ""]?.isOpen = true
                 case .free:
                     if let error = refusal(payload) { throw error }
                     fresh.append(row)
+                    areFreshUnnoted = false
                 }
             } catch {
                 settled[index] = .failed(FMRest.APIError(wrapping: error, otherwise: .encoding))
             }
         }
-        var jobs = open.values.filter(isWhole)
-        for job in open.values where !isWhole(job) {
-            for row in job.rows { settled[row.index] = .unknown(.jobIsTornApart) }
+        var jobs = open.values.filter { $0.isOpen && isWhole($0) }
+        for job in open.values where job.isOpen && !isWhole(job) {
+            for row in job.rows where !row.isSettled { settled[row.index] = .unknown(.jobIsTornApart) }
         }
         // An atomic commit with a faulty row is not sent; otherwise the other rows are.
         let fault = settled.filter { !known.contains($0.key) }.min { $0.key < $1.key }?.value.error
         if options.isAtomic, let fault {
             for row in fresh { settled[row.index] = .failed(.rolledBack(with: fault)) }
         } else if !fresh.isEmpty {
-            jobs.append(Job(key: UUID(random: server.random).uuidString, rows: fresh))
+            jobs.append(areFreshUnnoted ? newJob(fresh) : Job(key: UUID(random: server.random).uuidString, rows: fresh))
         }
         return outcomes(of: jobs).map { results in
             let rows = writes.enumerated().map { place, write in
@@ -162,10 +175,23 @@ struct Commit<R: RecordFields> {
         .eraseToAnyPublisher()
     }
 
+    /// The job of rows of which the journal says nothing. Its key follows from them, so that it can be looked up even if
+    /// the journal has lost the line that notes it.
+    private func newJob(_ rows: [Row]) -> Job {
+        guard let journal, let first = rows.first else {
+            return Job(key: UUID(random: server.random).uuidString, rows: rows)
+        }
+        let digests = rows.compactMap { $0.digest?.text }.joined(separator: " ")
+        return Job(
+            key: RowDigest(salt: journal.state.header.salt, write: digests).key(ofRow: first.index),
+            isOpen: journal.earlier.mayMissRows,
+            rows: rows
+        )
+    }
+
     /// Whether all rows that the journal knows of the job are here.
     private func isWhole(_ job: Job) -> Bool {
-        let noted = journal?.state.rows.values.count { $0.phase == .openInJob && $0.key == job.key }
-        return noted == job.rows.count
+        journal?.state.rows.values.count { $0.key == job.key } == job.rows.count
     }
 
     /// Runs the jobs one after the other, until one fails with an error that no other commit could avoid (`stop`).
@@ -187,7 +213,7 @@ struct Commit<R: RecordFields> {
     private func outcomes(of job: Job, until end: NIODeadline) -> AnyPublisher<Results, FMRest.APIError> {
         let payload = CommitPayload(layout: layout.layout.name, atomic: options.isAtomic, rows: job.rows.map(\.payload))
         let run: AnyPublisher<[Outcome], FMRest.APIError>
-        if let journal, !job.isOpen {
+        if let journal, !job.isNoted {
             let rows = job.rows.compactMap { row in
                 row.digest.map { JournalEntry.JobRow(row: row.index, digest: $0) }
             }
@@ -204,7 +230,7 @@ struct Commit<R: RecordFields> {
         .orderedMap(concurrency: 1) { results -> AnyPublisher<[Results], FMRest.APIError> in
             let passing = results.passing
             guard !passing.isEmpty, server.time.now() < end else { return .of([results]) }
-            let rows = options.isAtomic ? job.rows : job.rows.filter { passing.contains($0.index) }
+            let rows = job.rows.filter { !$0.isSettled && (options.isAtomic || passing.contains($0.index)) }
             let again = Job(key: UUID(random: server.random).uuidString, rows: rows)
             return PausePublisher(pause: .seconds(1), time: server.time)
                 .orderedMap(concurrency: 1) { _ in
@@ -231,7 +257,7 @@ struct Commit<R: RecordFields> {
 
     private func note(_ results: Results, of job: Job) {
         guard let journal else { return }
-        for row in job.rows {
+        for row in job.rows where !row.isSettled {
             guard let outcome = results.outcomes[row.index], outcome.kind != .unknown else { continue }
             journal.writer.note(
                 JournalOutcome(outcome).map { .outcome(row: row.index, nil, $0) } ?? .withdrawn(row: row.index)
@@ -252,7 +278,9 @@ struct Commit<R: RecordFields> {
         } catch {
             return .of(payload.all(.failed(FMRest.APIError(wrapping: error, otherwise: .encoding))))
         }
-        let attempt = job.isOpen ? journal.map { BatchStateMachine.OpenAttempt(isOverAt: $0.isOverAt) } : nil
+        let attempt =
+            job.isOpen
+            ? journal.map { BatchStateMachine.OpenAttempt(isOverAt: $0.isOverAt, isNoted: job.isNoted) } : nil
         let making = BatchPublisher(
             upstream: { _ in Just([script.payloadField: .text(text)] as FieldData) },
             settings: BatchStateMachine.Settings(
@@ -266,7 +294,7 @@ struct Commit<R: RecordFields> {
             time: server.time,
             random: server.random,
             makeOperation: { fields, _ in
-                try BatchOperation.create(
+                var operation = try BatchOperation.create(
                     fields,
                     isWhole: true,
                     keyField: script.keyField,
@@ -275,6 +303,8 @@ struct Commit<R: RecordFields> {
                     BatchOperation.Context(attempt: attempt, key: job.key)
                 )
                 .mayLoseItsWindow
+                if job.isSettledInPart { operation.write = { _ in .failing(.noAnswer) } }
+                return operation
             }
         )
         return
@@ -283,6 +313,7 @@ struct Commit<R: RecordFields> {
                 let outcomes: AnyPublisher<[Outcome], FMRest.APIError> =
                     switch made.result.kind {
                     case .created: results(ofJob: made.recordId ?? 0, payload)
+                    case .failed where job.isSettledInPart: .of(payload.all(.unknown(.jobIsTornApart)))
                     case .failed: .of(payload.all(.failed(made.error ?? .noAnswer)))
                     case .unknown: .of(payload.all(.unknown(made.error ?? .noAnswer)))
                     default: .of(payload.all(.skipped))

@@ -4,10 +4,12 @@ import OpenCombine
 /// An open journal, for one run.
 struct OpenJournal: Sendable {
     let writer: JournalWriter
-    /// What earlier runs have noted.
-    let state: JournalState
+    let earlier: EarlierRuns
     /// When the host can no longer be working on anything that an earlier run has sent.
     let isOverAt: NIODeadline
+
+    /// What earlier runs have noted.
+    var state: JournalState { earlier.state }
 }
 
 /// Runs a publisher with an open journal: opens the journal on the first demand, and closes it before the completion is
@@ -49,7 +51,7 @@ struct JournalledPublisher<Output>: RelayPublisher {
             guard let source else { return writer.close() }
             source.news.opened(earlier)
             let isOverAt = source.time.now() + source.settlingTime
-            source.body(OpenJournal(writer: writer, state: earlier.state, isOverAt: isOverAt)).subscribe(subscription)
+            source.body(OpenJournal(writer: writer, earlier: earlier, isOverAt: isOverAt)).subscribe(subscription)
         }
     }
 

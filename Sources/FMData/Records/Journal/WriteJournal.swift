@@ -36,9 +36,9 @@ extension DataAPI {
     /// was killed, or the end of the journal was lost since, by a backup or a file system: nothing tells which. From
     /// then on each create with a key of which the journal says nothing is looked up before it is sent, which costs one
     /// find a row, and is done if its record is there (``BatchSummary/journalMayMissRows``). An edit with a modId that
-    /// had been carried out fails with 306, a delete is repeated, and so is an upsert; creates without a key, edits
-    /// without a modId and commits are sent again. If the loss ends just behind the last line of an earlier run, it
-    /// cannot be noticed.
+    /// had been carried out fails with 306, a delete is repeated, and so is an upsert; creates without a key and edits
+    /// without a modId are sent again; a commit is looked up by its job record. If the loss ends just behind the last
+    /// line of an earlier run, it cannot be noticed.
     ///
     /// An attempt counts, and is sent, when it is on the disk; attempts that are ready at the same time share one sync.
     /// Outcomes are written after them, without a sync of their own: a lost outcome costs a lookup.

@@ -164,6 +164,32 @@ import Testing
 
     // MARK: Journals
 
+    /// A job whose line is lost is looked up by its key, and rows whose outcomes are lost get their own.
+    @Test func aCommitIsFoundAgainWithoutTheEndOfItsJournal() async throws {
+        try await withTemporaryFolder { folder in
+            try await Self.run { people, script, sandbox in
+                let url = folder.appendingPathComponent("writes.journal")
+                let writes = Member.numbered(0..<6).map(Write.create)
+                let options = DataAPI.CommitOptions(rowsPerCommit: 3, settlingTime: .milliseconds(1))
+                func rows() async throws -> [DataAPI.BatchRow] {
+                    try await people.writing(writes, committing: script, journal: .file(url), options: options)
+                        .outcome()
+                        .get()
+                }
+                let first = try await rows()
+                let whole = try Data(contentsOf: url)
+                let ends = whole.indices.filter { whole[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+                for cut in ends.flatMap({ [$0, $0 + 9] }).filter({ $0 < whole.count }) {
+                    try whole.prefix(cut).write(to: url)
+                    let again = try await rows()
+                    expectNoDifference(again.map(\.short), (0..<6).map { "\($0) created" }, "cut at \(cut)")
+                    expectNoDifference(again.map(\.recordId), first.map(\.recordId), "cut at \(cut)")
+                    expectNoDifference(sandbox.people.count, 9, "cut at \(cut)")
+                }
+            }
+        }
+    }
+
     @Test func aCommitIsTakenUpByItsJournal() async throws {
         try await Self.run { people, script, sandbox in
             let journal = DataAPI.WriteJournal.memory()
