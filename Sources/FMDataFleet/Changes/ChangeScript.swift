@@ -51,7 +51,8 @@ extension StoreScript {
                   redis.call('DEL', V, Z); redis.call('HDEL', F, 'm')
                   redis.call('XADD', S, '*', 'kind', kind, name, value)
                 elseif kind ~= 'gone' then
-                  redis.call('HSET', V, id, mod); redis.call('ZADD', Z, id, id)
+                  -- What cannot be decoded is asked for again by the next publisher.
+                  redis.call('HSET', V, id, kind == 'unreadable' and -1 or mod); redis.call('ZADD', Z, id, id)
                   redis.call('XADD', S, 'MAXLEN', '~', ARGV[5], '*', 'kind', kind, 'id', id, 'mod', mod, name, value)
                 elseif redis.call('HDEL', V, id) == 1 then
                   redis.call('ZREM', Z, id)
@@ -69,6 +70,6 @@ extension StoreScript {
             end
             return 1
             """#,
-        hash: "8bdaf1b024188903bd35ecb9661ea752e7efb417"
+        hash: "f09700225b0f660e20c267ef9909f2c30fd49089"
     )
 }

@@ -23,9 +23,9 @@ import NIOCore
 /// | `complete` | `kind` | its records are now all those of the query |
 ///
 /// An entry, the note that its version was published, and the mark from which the next run goes on are written together
-/// or not at all, so that a kill at any moment loses nothing and repeats nothing. A store that forgets its last second,
-/// as after a failover, makes the same versions come again: they come at least once. `id` and `mod` together name a
-/// version, so whoever has that version already can pass over it.
+/// or not at all, so that a kill at any moment loses nothing and repeats nothing but `unreadable` entries. A store that
+/// forgets its last second, as after a failover, makes the same versions come again: they come at least once. `id` and
+/// `mod` together name a version, so whoever has that version already can pass over it.
 ///
 /// The first run publishes all records. The stream is cut to ``maximumLength``: who falls behind further begins with
 /// what ``DataAPI/RecordSource/all`` has, or with a new name. For each record about 150 bytes stay in the store.

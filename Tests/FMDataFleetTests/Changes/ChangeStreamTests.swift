@@ -99,6 +99,29 @@ struct ChangeStreamTests {
         await until { proxy.deliveredBytes >= 2 * answer.utf8.count }
     }
 
+    /// Whether a record fits the type can change without a commit.
+    @Test func whatDoesNotFitIsAskedForAgainByTheNextPublisher() async throws {
+        struct Numbered: LayoutRecord, Encodable {
+            static let layout = "Contacts"
+
+            var name: Int
+
+            enum CodingKeys: String, CodingKey { case name = "Name" }
+        }
+        try await withSite { site in
+            try await site.rename(1, "7")
+            let numbered = site.contacts.layout.database.layout(Numbered.self)
+            var entries: [String] = []
+            for run in 1...2 {
+                let stream = try site.stream()
+                let publishing = Task { try await stream.publish(numbered) }
+                entries = try await site.entries("unreadable 2 ", run)
+                await site.end(publishing, stream)
+            }
+            expectNoDifference(entries.count { $0.hasPrefix("record ") }, 1)
+        }
+    }
+
     @Test func theScriptHasTheHashByWhichItIsCalled() async throws {
         try await StoreServer.run { server in
             let client = StoreClient.make(at: server.address)

@@ -144,7 +144,10 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         var terms = terms
         if isShared, !state.isBlank {
             let known = LiveVersions(state)
-            terms.tap = RecordTap { known.modId(of: $0.recordId, near: .max) == $0.modId }
+            terms.tap = RecordTap { version in
+                known.modId(of: version.recordId, near: .max) == version.modId
+                    && !known.undecodable.contains(version.recordId)
+            }
         }
         lock.withLock { (tap, mustPoll) = (terms.tap, false) }
         let findings: Poll<R>.Publisher =

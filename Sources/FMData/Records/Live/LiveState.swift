@@ -78,11 +78,13 @@ struct LiveState<R: RecordFields>: Sendable {
 /// The versions of a live query's records, for a poll.
 final class LiveVersions<R: RecordFields>: HeldVersions {
     private let state: LiveState<R>
+    let undecodable: Set<Int>
     /// By record id; built when a record is not at its expected place.
     private let byID = NIOLockedValueBox<[Int: Int]?>(nil)
 
     init(_ state: LiveState<R>) {
         self.state = state
+        undecodable = Set(state.unreadable.map(\.recordId))
     }
 
     var isBlank: Bool { state.isBlank }
@@ -229,9 +231,9 @@ extension LiveState {
     /// The ids as they are stored, with the new ones: if records are in rising order of their ids, which is the order
     /// of creation, new ones are inserted at their place, else at the end.
     private func order(with read: [RecordAttempt<R, R.Portals>]) -> [Int] {
-        let held = Set(ids)
-        let arrivals = read.map(\.version.recordId).filter { !held.contains($0) }.sorted()
-        let ids = self.ids
+        let ids = records.map(\.recordId)
+        // An undecodable record has no place: it comes like a new one when it can be decoded.
+        let arrivals = Set((unreadable.map(\.recordId) + read.map(\.version.recordId))).subtracting(ids).sorted()
         guard !arrivals.isEmpty else { return ids }
         let isRising = zip(records, records.dropFirst()).allSatisfy { $0.recordId < $1.recordId }
         return isRising ? (ids + arrivals).sorted() : ids + arrivals

@@ -2,6 +2,7 @@ import CustomDump
 import FMSandbox
 import FMTestSupport
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 import Testing
@@ -118,6 +119,126 @@ import Testing
             expectNoDifference(records.map(\.recordId), [1, 3])
             expectNoDifference(others.map(\.recordId), [2])
             expectNoDifference(cursor.count, 2)
+            events.cancel()
+        }
+    }
+
+    /// A ship whose cargo, an unstored calculation over its crates, has to be a number.
+    private struct Laden: LayoutRecord {
+        static let layout = "Ships"
+
+        var name: String
+        var cargo: Double
+
+        enum CodingKeys: String, CodingKey {
+            case name = "Name"
+            case cargo = "Cargo"
+        }
+    }
+
+    private static func load(_ harbour: Harbour, _ ships: String...) async throws {
+        let crates = harbour.others.layout.database.addLayout("Crates")
+        for ship in ships { _ = try await crates.createRecord(["Ship": .text(ship), "Weight": 7]).firstValue() }
+    }
+
+    /// Nobody commits the ship.
+    @Test(arguments: ways + [DataAPI.LiveOptions(watch: .scan("Ships (ids)", key: "Name"))])
+    func oneThatCanBeDecodedAgainComesBackWithoutACommit(options: DataAPI.LiveOptions) async throws {
+        try await Harbour.run { harbour in
+            try await Self.load(harbour, "Ask", "Fram")
+            let query = harbour.database.layout(Laden.self).live(options)
+            let values = TrackingSubscriber<DataAPI.LiveValue<Laden>, FMRest.APIError>()
+            query.subscribe(values)
+            await values.valueCount(atLeast: 1)
+            await until { query.isAtRest }
+            await harbour.poll(query)
+            expectNoDifference(values.values.map(\.ids), [[1, 3]])
+            try await Self.load(harbour, "Embla")
+            await harbour.poll(query)
+            await values.valueCount(atLeast: 2)
+            expectNoDifference(values.values.map(\.ids), [[1, 3], [1, 2, 3]])
+            expectNoDifference(values.values[1].unreadable.map(\.recordId), [])
+            expectNoDifference(values.values[1].changes.inserted.map(\.fieldData.cargo), [7])
+            await harbour.poll(query)
+            expectNoDifference(values.values.count, 2)
+            values.cancel()
+        }
+    }
+
+    /// It is asked for by the run that has reported it, and by later ones.
+    @Test(arguments: ways, [false, true])
+    func aCopyGetsWhatCanBeDecodedAgain(options: DataAPI.LiveOptions, inAnotherRun: Bool) async throws {
+        try await Harbour.run { harbour in
+            try await Self.load(harbour, "Ask", "Fram")
+            let stored = NIOLockedValueBox<(mark: DataAPI.CopyMark?, modIds: [Int: Int])>((nil, [:]))
+            let keeper = DataAPI.CopyKeeper(
+                mark: { done in done(.success(stored.withLockedValue(\.mark))) },
+                versions: { _, _, done in
+                    let modIds = stored.withLockedValue(\.modIds).sorted { $0.key < $1.key }
+                    done(.success(modIds.map { DataAPI.RecordVersion(recordId: $0.key, modId: $0.value) }))
+                }
+            )
+            let unreadable = NIOLockedValueBox<[Int]>([])
+            let polls = NIOLockedValueBox(0)
+            func follow(_ changes: DataAPI.CopyChanges<Laden>) -> AnyCancellable {
+                changes.sink { _ in
+                } receiveValue: { event in
+                    switch event {
+                    case .records(let records):
+                        stored.withLockedValue { for record in records { $0.modIds[record.recordId] = record.modId } }
+                    case .unreadable(let records):
+                        unreadable.withLockedValue { $0 += records.map(\.recordId) }
+                    case .polled(let mark, _):
+                        stored.withLockedValue { $0.mark = mark }
+                        polls.withLockedValue { $0 += 1 }
+                    case .gone, .reset: Issue.record("\(event)")
+                    }
+                }
+            }
+            func untilPolls(_ count: Int) async { await until { polls.withLockedValue(\.self) >= count } }
+
+            var changes = harbour.database.layout(Laden.self).changes(keptBy: keeper, options: options)
+            var following = follow(changes)
+            await untilPolls(1)
+            await until { changes.isAtRest }
+            expectNoDifference(stored.withLockedValue(\.modIds), [1: 0, 3: 0])
+            changes.refresh()
+            await untilPolls(2)
+            expectNoDifference(unreadable.withLockedValue(\.self), [2])
+            if inAnotherRun {
+                following.cancel()
+                changes = harbour.database.layout(Laden.self).changes(keptBy: keeper, options: options)
+                following = follow(changes)
+                await untilPolls(3)
+                expectNoDifference(unreadable.withLockedValue(\.self), [2, 2])
+            }
+            await until { changes.isAtRest }
+            try await Self.load(harbour, "Embla")
+            let before = polls.withLockedValue(\.self)
+            changes.refresh()
+            await untilPolls(before + 1)
+            expectNoDifference(stored.withLockedValue(\.modIds), [1: 0, 2: 0, 3: 0])
+            following.cancel()
+        }
+    }
+
+    @Test func aCopyElsewhereGetsWhatCanBeDecodedAgain() async throws {
+        try await Harbour.run { harbour in
+            try await Self.load(harbour, "Ask", "Fram")
+            let changes = harbour.database.layout(Laden.self).changes(isolation: nil)
+            let events = TrackingSubscriber<DataAPI.LiveEvent<Laden>, FMRest.APIError>()
+            changes.subscribe(events)
+            await events.valueCount(atLeast: 3)
+            await until { changes.isAtRest }
+            try await Self.load(harbour, "Embla")
+            changes.refresh()
+            await events.valueCount(atLeast: 4)
+            guard case .changed(let difference, _, let cursor) = events.values[3] else {
+                Issue.record("\(events.values)")
+                return
+            }
+            expectNoDifference(difference.inserted.map(\.recordId), [2])
+            expectNoDifference(cursor.count, 3)
             events.cancel()
         }
     }

@@ -187,8 +187,9 @@ extension DataAPI {
         /// Records that were added or committed, one page at a time, in any order. They replace those with the same
         /// ids.
         case records([TypedLayout<R>.Record])
-        /// Records of the query that cannot be decoded, in versions that were not published yet. The copy may keep its
-        /// versions of them.
+        /// Records of the query that cannot be decoded, in versions that were not published yet. The copy may keep what
+        /// it has of them, its modIds included: each poll reads these records again, and so does another run, as long
+        /// as the keeper does not have the versions that are listed here.
         case unreadable([UnreadableRecord])
         /// Records that the query does not find any more. There may be ids among them that the copy does not have.
         case gone([Gone])

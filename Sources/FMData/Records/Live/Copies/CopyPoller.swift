@@ -27,6 +27,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private var isAsked = false
     /// The versions of the records that were delivered to the subscriber.
     private var versions = CopyVersions()
+    /// The ids of those that cannot be decoded.
+    private var undecodable: Set<Int> = []
     private var sample = IdentitySample()
     /// Whether a poll was completed, in this run or an earlier one.
     private var hasMark = false
@@ -138,7 +140,11 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             lock.withLock {
                 PollRun(
                     strategy,
-                    CopyKnowledge(isBlank: versions.isEmpty && !hasMark, count: versions.count) { [weak self] id in
+                    CopyKnowledge(
+                        isBlank: versions.isEmpty && !hasMark,
+                        count: versions.count,
+                        undecodable: undecodable
+                    ) { [weak self] id in
                         self?.lock.withLock { self?.versions.modId(of: id) }
                     },
                     isWholeTable: found.isWholeTable,
@@ -189,6 +195,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
             guard copy == self.copy else { return }
             self.sample = sample
             versions.insert(news.map(\.version))
+            undecodable.subtract(records.map(\.recordId))
+            undecodable.formUnion(news.lazy.compactMap(\.unreadable).map(\.recordId))
             passed += news.count
         }
     }
@@ -208,6 +216,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
                 guard let findings else { return nil }
                 defer { hasMark = true }
                 versions.remove(Set(gone.keys))
+                undecodable.subtract(gone.keys)
                 sample.remove(Set(gone.keys))
                 strategy = findings.strategy
                 return (DataAPI.CopyMark(query: query, memory: strategy.memory, sample: sample), findings, !hasMark)
@@ -326,6 +335,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         defer {
             copy += 1
             versions = CopyVersions()
+            undecodable = []
             sample = IdentitySample()
             strategy = initialStrategy
             hasMark = false

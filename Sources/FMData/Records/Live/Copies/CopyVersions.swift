@@ -99,6 +99,7 @@ struct CopyVersions: Sendable {
 struct CopyKnowledge: HeldVersions {
     let isBlank: Bool
     let count: Int
+    let undecodable: Set<Int>
     let modId: @Sendable (Int) -> Int?
 
     func modId(of id: Int, near place: Int) -> Int? { modId(id) }

@@ -97,7 +97,8 @@ extension PolledChanges: CustomStringConvertible, CustomReflectable {
 // MARK: - Leading
 
 extension PolledChanges {
-    /// What a poll has changed; `nil` if every record is in the version that it was in before.
+    /// What a poll has changed; `nil` if every record is in the version that it was in before, and can be decoded as
+    /// before.
     ///
     /// - Parameter tap: has the bytes of the records that the poll has read.
     init?<R: RecordFields>(from old: LiveState<R>, to new: LiveState<R>, _ tap: RecordTap?) {
@@ -107,7 +108,8 @@ extension PolledChanges {
         }
         let known = old.modIds
         let versions = new.records.map(\.version) + new.unreadable.map(\.version)
-        let news = versions.filter { known[$0.recordId] != $0.modId }
+        let redecoded = Set(old.unreadable.map(\.recordId)).symmetricDifference(new.unreadable.map(\.recordId))
+        let news = versions.filter { known[$0.recordId] != $0.modId || redecoded.contains($0.recordId) }
         let arrivals = news.map(\.recordId).filter { known[$0] == nil }
         let ids = Set(versions.map(\.recordId))
         for id in old.ids where !ids.contains(id) { gone[id] = new.reasons[id] ?? .unknown }

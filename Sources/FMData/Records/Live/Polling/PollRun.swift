@@ -30,8 +30,15 @@ struct PollRun<R: RecordFields> {
     private var isInconsistent = false
     /// The modIds of the records that this poll has read, by record id.
     private var read: [Int: Int] = [:]
-    /// The changed records, by record id.
+    /// The changed records, by record id, and those to be read again.
     private var changed: [Int: ChangedRecord] = [:]
+    /// The known records that could not be decoded and were not asked for since. Whether they can be decoded depends
+    /// on more than their versions: on fields of the layout, and on calculations. So each poll reads them again.
+    private var undecodable: Set<Int>
+    /// The field whose values came with the list of versions.
+    private var key: String?
+    /// Set when the strategy is done, and the poll reads undecodable records again.
+    private var scope: PollScope?
 
     init(
         _ strategy: any PollStrategy,
@@ -43,6 +50,7 @@ struct PollRun<R: RecordFields> {
         var strategy = strategy
         self.held = held
         self.comparesContents = comparesContents
+        undecodable = held.undecodable
         let question = strategy.begin(
             PollKnowledge(
                 isBlank: held.isBlank,
@@ -73,11 +81,12 @@ struct PollRun<R: RecordFields> {
         case .records, .record, .modifiedRecords:
             for (attempt, row) in zip(answer.attempts, page.rows) {
                 let isChanged = note(row, near: listed.count, &page)
+                let isAgain = undecodable.remove(row.recordId) != nil
                 if question.isList { listed.append(row.recordId) }
                 if case .unreadable(let record) = attempt {
                     unreadable = ((unreadable?.count ?? 0) + 1, unreadable?.first ?? record)
                     news.append(attempt)
-                } else if isChanged || comparesContents {
+                } else if isChanged || comparesContents || isAgain {
                     news.append(attempt)
                 }
                 // After a list of whole records nothing more is read, so these need no note.
@@ -93,7 +102,7 @@ struct PollRun<R: RecordFields> {
             for (index, row) in page.rows.enumerated() {
                 let isChanged = note(row, near: listed.count, &page)
                 if question.isList { listed.append(row.recordId) }
-                guard isChanged else { continue }
+                guard isChanged || undecodable.contains(row.recordId) else { continue }
                 changed[row.recordId] = ChangedRecord(
                     id: row.recordId,
                     place: question.isList ? listed.count : nil,
@@ -102,7 +111,8 @@ struct PollRun<R: RecordFields> {
             }
         case .newest, .count, .entries, .related: break
         }
-        try strategy.received(page)
+        if case .versions(_, let key) = question { self.key = key }
+        if scope == nil { try strategy.received(page) }
         return news
     }
 
@@ -111,10 +121,22 @@ struct PollRun<R: RecordFields> {
     /// - Returns: the scope of the findings when the poll is done; `nil` when there is another question.
     mutating func answered() throws -> PollScope? {
         try checkUnreadable()
+        if let scope { return scope }
         switch strategy.answered() {
-        case .done(let scope): return scope
+        case .done(let scope):
+            changed = changed.filter { undecodable.contains($0.key) }
+            if scope == .changes {
+                // Of those that no list has shown, as many as are read one by one.
+                let others = undecodable.filter { changed[$0] == nil }.sorted()
+                for id in others.prefix(ReadPlan.mostSingles) { changed[id] = ChangedRecord(id: id) }
+            }
+            guard !changed.isEmpty else { return scope }
+            self.scope = scope
+            question = .changes(key: key)
+            return nil
         case .ask(let next):
             question = next
+            if case .changes = question { undecodable.subtract(changed.keys) }
             if question.isList {
                 listed = []
                 total = nil
@@ -133,7 +155,7 @@ struct PollRun<R: RecordFields> {
         }
     }
 
-    /// The changed records that were not read yet, in the order of their ids.
+    /// The changed records that were not read yet, and those to be read again, in the order of their ids.
     var unread: [ChangedRecord] { changed.values.filter { read[$0.id] == nil }.sorted { $0.id < $1.id } }
 
     /// Whether the version is new. If so, counts it for the strategy.
@@ -197,6 +219,8 @@ struct PollFindings<R: RecordFields>: Sendable {
 protocol HeldVersions: Sendable {
     var isBlank: Bool { get }
     var count: Int { get }
+    /// The ids of those that could not be decoded.
+    var undecodable: Set<Int> { get }
 
     /// The modId of a record; `nil` for one that is not known.
     ///

@@ -162,6 +162,23 @@ import Testing
         expectNoDifference(changes(from: old, to: polled(turned, after: old), turned), PolledChanges(order: [3, 2, 1]))
     }
 
+    @Test func whatCanBeDecodedAgainTravels() throws {
+        let rows = [Row(id: 1), Row(id: 2)]
+        let failure = DecodingFailure(missing: DecodingKey("Text"), in: DecodingKey("fieldData"))
+        let findings = PollFindings<FieldData>(
+            order: [1, 2],
+            read: [.record(rows[0].record), .unreadable(.init(recordId: 2, modId: 0, failure: failure))],
+            strategy: strategy
+        )
+        let before = next(State(), findings, gone: [:])
+        let after = polled(rows, after: before)
+        let tap = RecordTap { _ in false }
+        for row in rows { tap.keep(row.bytes, of: .init(recordId: row.id, modId: row.modId)) }
+        let changes = PolledChanges(from: before, to: after, tap)
+        expectNoDifference(changes?.records, [rows[1].bytes])
+        expectNoDifference(adopting([changes], into: before).records.map(\.recordId), [1, 2])
+    }
+
     @Test func whatWasNotReadMakesOthersPoll() {
         let old = polled([Row(id: 1)])
         let new = polled([Row(id: 1, modId: 1)], after: old)

@@ -120,6 +120,7 @@ struct PolledTable {
 struct HeldTable: HeldVersions {
     var isBlank = false
     let versions: [Int: Int]
+    var undecodable: Set<Int> = []
     var count: Int { versions.count }
 
     func modId(of id: Int, near place: Int) -> Int? { versions[id] }
@@ -129,6 +130,7 @@ struct HeldTable: HeldVersions {
 struct RecordedPolls {
     private(set) var strategy: any PollStrategy
     private(set) var held: [Int: Int] = [:]
+    private var undecodable: Set<Int> = []
     private var isBlank = true
     var isWholeTable = true
     var isSorted = false
@@ -153,7 +155,7 @@ struct RecordedPolls {
         var poll = Poll()
         var run = PollRun<FieldData>(
             strategy,
-            HeldTable(isBlank: isBlank, versions: held),
+            HeldTable(isBlank: isBlank, versions: held, undecodable: undecodable),
             isWholeTable: isWholeTable,
             isSorted: isSorted,
             comparesContents: comparesContents
@@ -177,7 +179,11 @@ struct RecordedPolls {
             for id in missing { held[id] = nil }
             poll.missing = missing
         }
-        for attempt in findings.read { held[attempt.version.recordId] = attempt.version.modId }
+        for attempt in findings.read {
+            held[attempt.version.recordId] = attempt.version.modId
+            undecodable.remove(attempt.version.recordId)
+            if let unreadable = attempt.unreadable { undecodable.insert(unreadable.recordId) }
+        }
         return poll
     }
 }

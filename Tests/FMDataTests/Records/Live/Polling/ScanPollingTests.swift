@@ -21,6 +21,28 @@ import Testing
         )
     }
 
+    /// With the other changes, or in a call of their own.
+    @Test func whatCannotBeDecodedIsReadAgainByEachPoll() throws {
+        var table = PolledTable(6_000)
+        for place in 0..<30 { table.rows[place].isReadable = false }
+        var polls = RecordedPolls(ScanPolling(layout: "ids"))
+        _ = try polls.poll(table)
+        let again = Array(1...30)
+        for _ in 0..<2 {
+            expectNoDifference(
+                try polls.poll(table),
+                RecordedPolls.Poll(asked: ["versions", "changes"], rows: 6_030, news: again, missing: [])
+            )
+        }
+        for place in 0..<30 { table.rows[place].isReadable = true }
+        table.edit(70, at: nil)
+        expectNoDifference(
+            try polls.poll(table),
+            RecordedPolls.Poll(asked: ["versions", "changes"], rows: 6_031, news: again + [70], missing: [])
+        )
+        expectNoDifference(try polls.poll(table).asked, ["versions"])
+    }
+
     @Test func aSmallSetIsReadAgainAndALargeOneIsCompared() throws {
         var polls = RecordedPolls(AutomaticPolling())
         let small = PolledTable(AutomaticPolling.mostReread)

@@ -5,6 +5,24 @@ import Testing
 @testable import FMData
 
 @Suite struct StampPollingTests {
+    /// Their timestamps do not show that they can be decoded again: some are asked for by each poll, and all of them
+    /// when all ids are compared.
+    @Test func whatCannotBeDecodedIsReadAgain() throws {
+        var table = PolledTable(200)
+        for place in 0..<30 { table.rows[place].isReadable = false }
+        var polls = RecordedPolls(StampPolling(field: "ModifiedAt", layout: nil, overlap: .zero, reconcile: 3))
+        _ = try polls.poll(table)
+        for _ in 0..<2 {
+            let poll = try polls.poll(table)
+            expectNoDifference(poll.asked, ["modified", "changes"])
+            expectNoDifference(poll.news, Array(1...20))
+        }
+        for place in 0..<30 { table.rows[place].isReadable = true }
+        let poll = try polls.poll(table)
+        expectNoDifference(poll.asked, ["modified", "versions", "changes"])
+        expectNoDifference(poll.news, Array(1...30))
+    }
+
     private static func polls(reconcile: Int = 20) -> RecordedPolls {
         RecordedPolls(StampPolling(field: "T", layout: nil, overlap: .seconds(120), reconcile: reconcile))
     }
