@@ -1,7 +1,8 @@
 import OpenCombine
 
-/// Digests of the records with the greatest ids, used to detect another file in place of this one. After a backup was
-/// restored, the host assigns the same ids again, to other records, possibly with equal modIds.
+/// Digests of the known records with the greatest ids, used to detect another file in place of this one. After a backup
+/// was restored, the host assigns the same ids again, to other records, possibly with equal modIds. If one of the
+/// sampled records is still the same, so are all known ones with lesser ids, which are older.
 struct IdentitySample: Hashable, Sendable {
     /// How many records are sampled. Few are enough, since the records created after the backup have the greatest ids.
     static let size = 10
@@ -20,19 +21,34 @@ struct IdentitySample: Hashable, Sendable {
     }
 
     /// Adds records that were read, if they are among those with the greatest ids.
-    mutating func insert<R: RecordFields>(_ records: [DataAPI.TypedLayout<R>.Record], _ encoder: FMEncoder) {
-        let least = entries.count < Self.size ? nil : entries.first?.version.recordId
+    ///
+    /// - Parameter size: how many of them the sample has.
+    mutating func insert<R: RecordFields>(
+        _ records: [DataAPI.TypedLayout<R>.Record],
+        _ encoder: FMEncoder,
+        keeping size: Int = Self.size
+    ) {
+        let least = entries.count < size ? nil : entries.first?.version.recordId
         let candidates = records.filter { record in least.map { record.recordId >= $0 } ?? true }
             .sorted { $0.recordId < $1.recordId }
-            .suffix(Self.size)
+            .suffix(size)
         let new = candidates.compactMap { Entry($0, encoder) }
         guard !new.isEmpty else { return }
         let ids = Set(new.map(\.version.recordId))
         let all = entries.filter { !ids.contains($0.version.recordId) } + new
-        entries = Array(all.sorted { $0.version.recordId < $1.version.recordId }.suffix(Self.size))
+        entries = Array(all.sorted { $0.version.recordId < $1.version.recordId }.suffix(size))
     }
 
     mutating func remove(_ gone: Set<Int>) { entries.removeAll { gone.contains($0.version.recordId) } }
+
+    /// Whether none of the sampled records is there any more, so that nothing shows whose records the others are.
+    ///
+    /// - Parameters:
+    ///   - count: how many records are known.
+    ///   - isThere: whether the record with that id is there, in the known version or a later one.
+    func provesNothing(among count: Int, _ isThere: (_ id: Int) -> Bool) -> Bool {
+        !entries.isEmpty && count > entries.count && !entries.contains { isThere($0.version.recordId) }
+    }
 
     /// Whether one of these records has the known version but other contents, so that it is another record.
     ///
@@ -117,31 +133,49 @@ extension DataAPI.Layout.LayoutMetaData {
 }
 
 extension DataAPI.FoundSet {
-    /// Whether the host has another file than the one the sample was taken from. Reads the records with the greatest
-    /// ids.
+    /// Whether the host has another file than the one the sample was taken from. Asks for the sampled records by their
+    /// ids, the greatest first, until one is the same or another one: usually that is the first.
     ///
+    /// - Parameter count: how many records are known.
+    func isOfOtherFile(than sample: IdentitySample, among count: Int) -> AnyPublisher<Bool, FMRest.APIError> {
+        isOfOtherFile(than: sample, sample.entries[...], among: count, present: [])
+    }
+
     /// - Parameters:
-    ///   - count: how many records are known.
-    ///   - isOlder: whether the known version of a record is later. In one and the same file a modId never falls.
-    func isOfOtherFile(
+    ///   - entries: those that were not asked for yet.
+    ///   - present: the ids of those that are there, in a later version.
+    private func isOfOtherFile(
         than sample: IdentitySample,
+        _ entries: ArraySlice<IdentitySample.Entry>,
         among count: Int,
-        isOlder: @escaping (DataAPI.RecordVersion) -> Bool = { _ in false }
+        present: Set<Int>
     ) -> AnyPublisher<Bool, FMRest.APIError> {
+        guard let known = entries.last?.version else {
+            return .of(sample.provesNothing(among: count, present.contains))
+        }
         let encoder = layout.layout.encoder
-        // Unsorted found sets are in rising order of their ids.
-        let offset = max(1, count + 1 - IdentitySample.size)
-        return unsorted.attempts(offset: offset, limit: IdentitySample.size)
+        return attempt(known.recordId)
             // After the call has ended, so that its session is free for another call.
             .last()
             .followed { page in
-                if page.attempts.contains(where: { isOlder($0.version) }) { return .of(true) }
-                let records = page.attempts.compactMap(\.record)
+                let version = page.attempts.first?.version
+                // In one and the same file a modId never falls.
+                if let version, version.modId < known.modId { return .of(true) }
+                guard let record = page.attempts.first?.record, version == known else {
+                    let present = version.map { present.union([$0.recordId]) } ?? present
+                    return isOfOtherFile(than: sample, entries.dropLast(), among: count, present: present)
+                }
                 // Usually nothing differs, and the layout's metadata is not needed.
-                guard sample.differs(from: records, encoder) else { return .of(false) }
-                return shownLayout.described { .of(sample.isContradicted(by: records, encoder, in: $0)) }
+                guard sample.differs(from: [record], encoder) else { return .of(false) }
+                return shownLayout.described { .of(sample.isContradicted(by: [record], encoder, in: $0)) }
             }
             .eraseToAnyPublisher()
+    }
+
+    /// One record, by its id; an empty page when there is none, or none that the account may see.
+    func attempt(_ id: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
+        layout.layout.attempt(id, as: R.self, DataAPI.RecordQuery(options.ofOneRecord))
+            .replaceError(of: .recordAccessDenied, with: AttemptPage())
     }
 
     /// The layout that determines the records' fields.

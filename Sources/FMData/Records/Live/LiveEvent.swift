@@ -156,9 +156,11 @@ struct LiveCopy<R: RecordFields> {
     }
 
     /// Whether the cursor is of another file. In one and the same file a modId never falls, and a version of a record
-    /// keeps its contents.
+    /// keeps its contents. If no sampled record is there any more, other known ones may be those of another file.
     private func isOfOtherFile(_ cursor: DataAPI.LiveCursor, _ state: LiveState<R>) -> Bool {
         let modIds = state.modIds
+        let count = cursor.versions.lazy.filter { modIds[$0.recordId] == $0.modId }.count
+        if count > 0, cursor.sample.provesNothing(among: cursor.count, { modIds[$0] != nil }) { return true }
         return cursor.versions.contains { version in modIds[version.recordId].map { $0 < version.modId } ?? false }
             || cursor.sample.isContradicted(
                 by: state.records,

@@ -155,7 +155,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             ? performAnew(terms)
             : poll.perform(state, strategy, terms)
                 .followed { [self] findings in
-                    compared(state, terms).followed { [self] isOther in
+                    compared(state, findings, terms).followed { [self] isOther in
                         isOther ? performAnew(terms) : .of(findings)
                     }
                 }
@@ -164,10 +164,23 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
-    /// Whether the host now has another file than the one of the state.
-    private func compared(_ state: State, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
+    /// Whether the host now has another file than the one of the state. Compares those records that the poll has found
+    /// in their known versions: all others are read anew anyway.
+    private func compared(
+        _ state: State,
+        _ findings: PollFindings<R>,
+        _ terms: PollTerms
+    ) -> AnyPublisher<Bool, FMRest.APIError> {
         if state.records.isEmpty, lock.withLock({ expectations.isEmpty }) { return .of(false) }
-        return askedAfterLogin { poll.isOfOtherFile(state.records, terms) }
+        return askedAfterLogin {
+            let found = findings.order.map(Set.init)
+            let new = Set(findings.read.map(\.version)).subtracting(state.records.map(\.version)).map(\.recordId)
+            let changed = Set(new)
+            let kept = state.records.filter { record in
+                !changed.contains(record.recordId) && found?.contains(record.recordId) != false
+            }
+            return poll.isOfOtherFile(kept, terms)
+        }
     }
 
     /// Polls as if nothing were known, because the host has another file.

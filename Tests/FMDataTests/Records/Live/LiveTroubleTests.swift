@@ -544,6 +544,34 @@ import Testing
         }
     }
 
+    /// Of thirty new records the backup has none, and twelve ids are given again: the newest known records are not there.
+    @Test(arguments: [DataAPI.LiveWatch.automatic, .reread, .scan("Ships (ids)"), .log("Log", serial: "Serial")])
+    func aBackupThatHasFewerRecordsIsShownAsItIs(watch: DataAPI.LiveWatch) async throws {
+        try await Harbour.run { harbour in
+            for number in 1...30 { _ = try await harbour.insert("Old\(number)") }
+            let cursor = await Self.follow(harbour, harbour.ships.allRecords).cursor
+            let query = harbour.ships.live(DataAPI.LiveOptions(watch: watch))
+            let values = await harbour.watch(query)
+            harbour.sandbox.reset()
+            for number in 1...12 { _ = try await harbour.insert("New\(number)") }
+            await harbour.refresh(query)
+            let names = ["Ask", "Embla", "Fram"] + (1...12).map { "New\($0)" }
+            await until {
+                harbour.passTimeToNextPoll(of: query)
+                return values.values.last?.records.count == names.count
+            }
+            expectNoDifference(values.values.last?.records.map(\.fieldData.name), names)
+            values.cancel()
+            await harbour.untilNothingIsHeld()
+
+            let events = await Self.follow(harbour, harbour.ships.allRecords, since: cursor).events
+            guard case .reset(.otherFile) = events[0], case .snapshot = events[1] else {
+                Issue.record("\(events)")
+                return
+            }
+        }
+    }
+
     /// Unstored calculations change without a commit. That does not count as another file, even with a new session.
     @Test func whatChangesWithoutACommitIsNoOtherFile() async throws {
         struct Freight: LayoutRecord {

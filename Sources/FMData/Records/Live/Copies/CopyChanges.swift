@@ -18,11 +18,11 @@ extension DataAPI {
     ///
     /// A removal is published when the record was asked for, or when two polls agree. Another file in place of this
     /// one, such as a restored backup, is detected like this: in each run, after a failed poll and after each login (a
-    /// file cannot be replaced without ending all sessions), the ten records with the greatest ids are read again. It
-    /// is another file if one of them has the known version but another value in a field that changes by a commit
-    /// alone, or if any record has an older modId; the copy is then ``CopyEvent/reset(_:)``. A first poll that the end
-    /// of the program interrupted leaves no mark: until one is complete, another file is detected by older modIds
-    /// alone.
+    /// file cannot be replaced without ending all sessions), the ten known records with the greatest ids are asked for,
+    /// until one is found to be the same. It is another file if one of them has the known version but another value in
+    /// a field that changes by a commit alone, if none of them is there any more and the copy has others, or if any
+    /// record has an older modId; the copy is then ``CopyEvent/reset(_:)``. A first poll that the end of the program
+    /// interrupted leaves no mark: until one is complete, another file is detected by older modIds alone.
     ///
     /// Only one subscriber at a time: a second one fails with ``FMRest/APIError/Code/invalidRequest``.
     ///

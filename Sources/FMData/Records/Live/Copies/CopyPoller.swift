@@ -116,6 +116,9 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         let findings = asked().followed { [self] in compared(found) }.followed { [self] in polled(found) }
             // The file may have been replaced during the poll.
             .followed { [self] findings in compared(found).map { findings }.eraseToAnyPublisher() }
+            .followed { [self] findings in
+                sampled(found, without: findings).map { findings }.eraseToAnyPublisher()
+            }
         run(findings.eraseToAnyPublisher()) { [self] findings, now, jitter in
             self.findings = findings
             let missing = findings.order.map { versions.missing(in: $0).filter { !overtaken.contains($0) } } ?? []
@@ -311,14 +314,39 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
 
     /// Checks whether the records with the greatest ids are still those of the copy.
     private func compared(_ found: DataAPI.FoundSet<R>) -> AnyPublisher<Void, FMRest.APIError> {
-        let (sample, count) = lock.withLock { (self.sample, versions.count) }
+        let (sample, count) = lock.withLock { (self.sample, versions.count - undecodable.count) }
         guard !sample.entries.isEmpty else { return .of(()) }
-        return askedAfterLogin {
-            found.isOfOtherFile(than: sample, among: count) { [self] version in lock.withLock { lockedIsOlder(version) }
-            }
+        return askedAfterLogin { found.isOfOtherFile(than: sample, among: count) }
+            .followed { [self] isOther in isOther ? becomeOtherFile() : .of(()) }
+            .eraseToAnyPublisher()
+    }
+
+    /// Samples further records in place of those that the poll has not found, which may be about to be removed.
+    private func sampled(
+        _ found: DataAPI.FoundSet<R>,
+        without findings: PollFindings<R>
+    ) -> AnyPublisher<Void, FMRest.APIError> {
+        let (ids, size, copy): ([Int], Int, Int) = lock.withLock {
+            let known = Set(sample.entries.map(\.version.recordId))
+            let lost = findings.order.map { known.subtracting($0) } ?? []
+            guard known.isEmpty || !lost.isEmpty else { return ([], 0, self.copy) }
+            let missing = findings.order.map { versions.missing(in: $0) } ?? []
+            let rest = versions.greatest(IdentitySample.size, except: undecodable.union(missing))
+            return (rest.filter { !known.contains($0) }, IdentitySample.size + lost.count, self.copy)
         }
-        .followed { [self] isOther in isOther ? becomeOtherFile() : .of(()) }
-        .eraseToAnyPublisher()
+        guard !ids.isEmpty else { return .of(()) }
+        return ids.publisher.setFailureType(to: FMRest.APIError.self)
+            .orderedMap(concurrency: 1) { id in
+                found.attempt(id).map { $0.attempts.compactMap(\.record) }.eraseToAnyPublisher()
+            }
+            .collect()
+            .map { [self] records in
+                var sample = lock.withLock { self.sample }
+                // Outside of the lock: it encodes records, which runs user code.
+                sample.insert(records, encoder, keeping: size)
+                lock.withLock { if copy == self.copy { self.sample = sample } }
+            }
+            .eraseToAnyPublisher()
     }
 
     /// Handles the discovery that the host has another file: the copy is reset, and the poll under way ends.

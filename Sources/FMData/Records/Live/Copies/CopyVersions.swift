@@ -10,6 +10,11 @@ struct CopyVersions: Sendable {
     /// The greatest id.
     var last: Int? { ids.last }
 
+    /// The greatest ids other than these.
+    func greatest(_ count: Int, except others: Set<Int>) -> [Int] {
+        Array(ids.lazy.reversed().filter { !others.contains($0) }.prefix(count))
+    }
+
     func modId(of id: Int) -> Int? {
         let place = place(of: id)
         return place < ids.count && ids[place] == id ? modIds[place] : nil

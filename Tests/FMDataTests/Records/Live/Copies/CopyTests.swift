@@ -76,10 +76,13 @@ import Testing
             let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
             await copy.polls(1)
             first.cancel()
-            let before = harbour.requests
+            let before = harbour.sandbox.counters.requests
             let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper, options: options))
             await copy.polls(2)
-            expectNoDifference(harbour.requests - before, 2)
+            let after = harbour.sandbox.counters.requests
+            expectNoDifference(after[.find, default: 0] - before[.find, default: 0], 1)
+            expectNoDifference(after[.getRecord, default: 0] - before[.getRecord, default: 0], 1)
+            expectNoDifference(after[.getRecords], before[.getRecords])
             second.cancel()
         }
     }
@@ -212,6 +215,73 @@ import Testing
             expectNoDifference(copy.state.resets, [.otherFile])
             expectNoDifference(copy.names, harbour.names)
             following.cancel()
+        }
+    }
+
+    /// Of thirty new records the backup has none, and twelve ids are given again: the newest known records are not there.
+    @Test(arguments: ways, [false, true]) func aBackupWithFewerRecordsIsAReset(
+        options: DataAPI.LiveOptions,
+        whileItRuns: Bool
+    ) async throws {
+        try await Self.run(ships: 3) { harbour, copy in
+            for number in 1...30 { _ = try await harbour.insert("Old\(number)") }
+            var changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+            var following = copy.follow(changes)
+            await copy.polls(1)
+            await until { changes.isAtRest }
+            if !whileItRuns { following.cancel() }
+            harbour.sandbox.reset()
+            for number in 1...12 { _ = try await harbour.insert("New\(number)") }
+            if whileItRuns {
+                changes.refresh()
+            } else {
+                changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+                following = copy.follow(changes)
+            }
+            await copy.polls(2)
+            expectNoDifference(copy.state.resets, [.otherFile])
+            expectNoDifference(copy.names, harbour.names)
+            following.cancel()
+        }
+    }
+
+    /// The sampled records were deleted before; others were sampled instead.
+    @Test(arguments: ways) func aBackupAfterTheNewestRecordsWereDeletedIsAReset(
+        options: DataAPI.LiveOptions
+    ) async throws {
+        try await Self.run(ships: 30) { harbour, copy in
+            for number in 1...30 { _ = try await harbour.insert("Old\(number)") }
+            let changes = harbour.ships.changes(keptBy: copy.keeper, options: options)
+            let following = copy.follow(changes)
+            await copy.polls(1)
+            await until { changes.isAtRest }
+            for id in 51...60 { try await harbour.delete(id) }
+            changes.refresh()
+            await copy.polls(2)
+            await until { changes.isAtRest }
+            expectNoDifference(copy.ids, Array(1...50))
+            harbour.sandbox.reset()
+            for number in 1...18 { _ = try await harbour.insert("New\(number)") }
+            changes.refresh()
+            await copy.polls(3)
+            expectNoDifference(copy.state.resets, [.otherFile])
+            expectNoDifference(copy.names, harbour.names)
+            following.cancel()
+        }
+    }
+
+    /// Records that are gone prove nothing about a copy that has no others.
+    @Test func aSmallCopyWhoseRecordsAreAllDeletedIsNoOtherFile() async throws {
+        try await Self.run(ships: 10) { harbour, copy in
+            let first = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
+            await copy.polls(1)
+            first.cancel()
+            for id in 1...10 { try await harbour.delete(id) }
+            let second = copy.follow(harbour.ships.changes(keptBy: copy.keeper))
+            await copy.polls(2)
+            expectNoDifference(copy.state.resets, [])
+            expectNoDifference(copy.ids, [])
+            second.cancel()
         }
     }
 
