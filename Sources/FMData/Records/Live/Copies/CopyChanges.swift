@@ -218,6 +218,11 @@ extension DataAPI {
     ///         versions: { after, limit, done in done(Result { try table.versions(after: after, limit: limit) }) }
     ///     )
     ///
+    /// **One process at a time** keeps a copy. The keeper is asked once in each run: what another process stores or
+    /// deletes after that is not noticed, and stays wrong. Where more than one may run, take a lock in `mark` that ends
+    /// with its process, such as an advisory lock of the database's session or one of a file, and answer when you have
+    /// it: nothing is read and published before.
+    ///
     /// Both closures are called when the first poll begins, one after the other, on a thread that serves other work
     /// too. Do long work, such as a query of a database on disk, on a thread of your own. Each closure must call `done`
     /// once, from any thread. If it passes an error, the publisher fails with ``FMRest/APIError/Code/keeper``.

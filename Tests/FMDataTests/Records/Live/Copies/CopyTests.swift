@@ -368,6 +368,34 @@ import Testing
         }
     }
 
+    /// As with a lock that both processes take in `mark`: the second one reads the copy when the first has ended.
+    @Test func aProcessThatWaitsForAnotherSeesWhatThatOneHasStored() async throws {
+        try await Self.run(ships: 3) { harbour, copy in
+            let waiting = NIOLockedValueBox<[@Sendable () -> Void]>([])
+            let keeper = copy.keeper
+            let second = DataAPI.CopyKeeper(
+                mark: { done in waiting.withLockedValue { $0.append { keeper.mark(done) } } },
+                versions: keeper.versions
+            )
+            let following = copy.follow(harbour.ships.changes(keptBy: keeper))
+            let other = copy.follow(harbour.ships.changes(keptBy: second))
+            await copy.polls(1)
+            let id = try await harbour.insert("Draken")
+            // The first process stores it, and is killed before it has stored the mark.
+            following.cancel()
+            copy.change {
+                $0.ships[id] = Ship(name: "Draken", port: "Oslo")
+                $0.modIds[id] = 0
+            }
+            try await harbour.delete(id)
+            await until { waiting.withLockedValue { !$0.isEmpty } }
+            for answer in waiting.withLockedValue({ $0 }) { answer() }
+            await copy.polls(2)
+            expectNoDifference(copy.names, harbour.names)
+            other.cancel()
+        }
+    }
+
     @Test func nothingIsAskedForBeforeDemandAndNoPageBeforeTheLastWasTaken() async throws {
         try await Self.run(ships: 1_000) { harbour, copy in
             let changes = harbour.ships.changes(keptBy: copy.keeper)
