@@ -184,6 +184,17 @@ extension DataAPI.FoundSet {
     }
 }
 
+extension IdentitySample {
+    /// All its numbers, for a checksum.
+    var bytes: [UInt8] {
+        entries.flatMap { entry in
+            let version = entry.version
+            let numbers = [version.recordId, version.modId, entry.fields.count] + entry.fields.map(Int.init)
+            return numbers.flatMap { number in withUnsafeBytes(of: Int64(number).littleEndian, Array.init) }
+        }
+    }
+}
+
 extension IdentitySample: Codable {
     private enum EntryKeys: CodingKey {
         case recordId, modId, fields

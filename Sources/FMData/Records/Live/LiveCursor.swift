@@ -43,19 +43,22 @@ extension DataAPI.LiveCursor: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let format = try container.decode(Int.self, forKey: .format)
-        // Format 1 has no sample, and its query digest does not include the server.
-        guard 1...2 ~= format else {
+        // Format 1 has no sample, and its query digest does not include the server; the checksum of format 2 does not
+        // include the sample.
+        guard 1...3 ~= format else {
             throw DecodingError.dataCorruptedError(
                 forKey: .format,
                 in: container,
-                debugDescription: "A cursor of format \(format), and 1 and 2 are those that are known here."
+                debugDescription: "A cursor of format \(format), and 1 to 3 are those that are known here."
             )
         }
+        let sample = try container.decodeIfPresent(IdentitySample.self, forKey: .sample) ?? IdentitySample()
         let digests = try container.decodeIfPresent(String.self, forKey: .contents)
         guard let query = UInt64(try container.decode(String.self, forKey: .query), radix: 16),
             let bytes = Data(base64Encoded: try container.decode(String.self, forKey: .records)),
             let contents = Data(base64Encoded: digests ?? ""),
-            UInt64(try container.decode(String.self, forKey: .check), radix: 16) == Self.check(query, bytes + contents),
+            UInt64(try container.decode(String.self, forKey: .check), radix: 16)
+                == Self.check(query, bytes + contents + (format < 3 ? [] : sample.bytes)),
             let versions = Self.versions(in: bytes),
             digests == nil || contents.count == 8 * versions.count
         else {
@@ -68,7 +71,7 @@ extension DataAPI.LiveCursor: Codable {
         self.query = query
         self.versions = versions
         self.contents = digests.map { _ in Self.numbers(in: contents) }
-        sample = try container.decodeIfPresent(IdentitySample.self, forKey: .sample) ?? IdentitySample()
+        self.sample = sample
     }
 
     /// Writes the cursor: for each record the difference of its id to the previous one and its modId, in as few bytes
@@ -82,14 +85,15 @@ extension DataAPI.LiveCursor: Codable {
             last = version.recordId
         }
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(2, forKey: .format)
+        try container.encode(3, forKey: .format)
         try container.encode(String(query, radix: 16), forKey: .query)
         try container.encode(bytes.base64EncodedString(), forKey: .records)
         let digests = contents.map { contents in
             Data(contents.flatMap { number in withUnsafeBytes(of: number.littleEndian) { Array($0) } })
         }
         try container.encodeIfPresent(digests?.base64EncodedString(), forKey: .contents)
-        try container.encode(String(Self.check(query, bytes + (digests ?? Data())), radix: 16), forKey: .check)
+        let check = Self.check(query, bytes + (digests ?? Data()) + sample.bytes)
+        try container.encode(String(check, radix: 16), forKey: .check)
         try container.encode(sample, forKey: .sample)
     }
 

@@ -20,7 +20,8 @@ extension DataAPI {
             public static let idle = Kind("idle")
             /// A poll has been under way ``LiveStatus/since`` that time, and waits for what ``LiveStatus/awaited``
             /// says. While it awaits an answer, ``LiveStatus/until`` is the time limit, after which it is repeated as
-            /// after any failure. While it awaits a session, `until` is `nil`: it waits as long as necessary.
+            /// after any failure. While it awaits a session or a keeper, `until` is `nil`: it waits as long as
+            /// necessary.
             public static let polling = Kind("polling")
             /// It waits for the next poll, ``LiveStatus/until`` that time.
             public static let waiting = Kind("waiting")
@@ -52,6 +53,8 @@ extension DataAPI {
             /// that is longer. Both double each time they were too short. The time starts anew with each answer, so a
             /// poll of any number of records may take as long as it makes progress.
             public static let answer = Awaited("answer")
+            /// The ``DataAPI/CopyKeeper`` of a copy, which was asked what the copy has.
+            public static let keeper = Awaited("keeper")
         }
 
         /// What it is doing.

@@ -79,6 +79,9 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     /// What the subscribers want. Called with the lock held.
     func lockedWishes() -> [LiveWish] { [] }
 
+    /// Whether a poll under way begins by asking the keeper of a copy, and has no answer yet. Read with the lock held.
+    var lockedAwaitsKeeper: Bool { false }
+
     /// Drops what another account has read, and notifies the subscribers that received it.
     func forget(in tenure: Tenure) {}
 
@@ -175,10 +178,12 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     @discardableResult
     final func act<Result>(_ change: (NIODeadline) -> (Result, [PollerStateMachine.Action])) -> Result {
         let (result, works) = lock.withLock {
-            let before = (machine.phase, machine.awaitsAnswerUntil)
+            let before = (machine.phase, machine.awaitsAnswerUntil, lockedAwaitsKeeper)
             let (result, actions) = change(server.time.now())
             for action in actions { effects.append(.act(action)) }
-            if (machine.phase, machine.awaitsAnswerUntil) != before { effects.append(.tell(lockedStatus())) }
+            if (machine.phase, machine.awaitsAnswerUntil, lockedAwaitsKeeper) != before {
+                effects.append(.tell(lockedStatus()))
+            }
             if effects.isEmpty { return (result, false) }
             worker.noteEvent()
             return (result, worker.start())
@@ -449,7 +454,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
                 .polling,
                 since: server.time.date(running?.began ?? server.time.now()),
                 until: machine.awaitsAnswerUntil.map(server.time.date),
-                awaited: machine.awaitsAnswerUntil == nil ? .session : .answer
+                awaited: lockedAwaitsKeeper ? .keeper : machine.awaitsAnswerUntil == nil ? .session : .answer
             )
         case .waiting(let until): Status(.waiting, until: server.time.date(until))
         case .paused: Status(.paused)

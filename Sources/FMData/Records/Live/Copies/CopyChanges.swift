@@ -272,31 +272,48 @@ extension DataAPI {
 
 extension DataAPI.CopyMark: Codable {
     private enum CodingKeys: CodingKey {
-        case format, query, memory, sample
+        case format, query, memory, sample, check
     }
 
-    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know.
+    /// Reads what ``encode(to:)`` wrote. Throws for a format that this version does not know, and for damaged data.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let format = try container.decode(Int.self, forKey: .format)
-        guard format == 1, let query = UInt64(try container.decode(String.self, forKey: .query), radix: 16) else {
+        guard 1...2 ~= format else {
             throw DecodingError.dataCorruptedError(
                 forKey: .format,
                 in: container,
-                debugDescription: "A mark of format \(format), and 1 is the only one that is known here."
+                debugDescription: "A mark of format \(format), and 1 and 2 are those that are known here."
             )
         }
-        self.query = query
+        let digits = try container.decode(String.self, forKey: .query)
+        query = UInt64(digits, radix: 16) ?? 0
         memory = try container.decode(PollMemory.self, forKey: .memory)
         sample = try container.decode(IdentitySample.self, forKey: .sample)
+        // Format 1 has no checksum.
+        let check = try container.decodeIfPresent(String.self, forKey: .check)
+        guard String(query, radix: 16) == digits, check == (format == 1 ? nil : self.check) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .check,
+                in: container,
+                debugDescription: "The mark is damaged."
+            )
+        }
     }
 
     /// Writes the mark.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(1, forKey: .format)
+        try container.encode(2, forKey: .format)
         try container.encode(String(query, radix: 16), forKey: .query)
         try container.encode(memory, forKey: .memory)
         try container.encode(sample, forKey: .sample)
+        try container.encode(check, forKey: .check)
+    }
+
+    private var check: String {
+        let numbers = [memory.unseen, memory.serial].map { $0.map { "\($0)" } ?? "" }
+        let parts = [String(query, radix: 16), memory.stamp ?? "", memory.related.map { "\($0)" } ?? ""] + numbers
+        return String(sample.bytes.fnv1a(from: parts.joined(separator: "\u{0}").utf8.fnv1a()), radix: 16)
     }
 }

@@ -134,6 +134,8 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
     }
 
+    override var lockedAwaitsKeeper: Bool { !isAsked }
+
     override func isThere(_ id: Int, _ terms: PollTerms) -> AnyPublisher<Bool, FMRest.APIError> {
         found.layout.layout.callOptions(terms.apply).bound(to: terms.tenure).isThere(id)
     }
@@ -251,19 +253,23 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
         return answer(of: keeper.mark)
             .followed { [self] mark -> AnyPublisher<Void, FMRest.APIError> in
                 if let mark, mark.query != found.fingerprint {
-                    lock.withLock { isAsked = true }
+                    act { _ in
+                        isAsked = true
+                        return ((), [])
+                    }
                     tell(.reset(.otherQuery))
                     return .of(())
                 }
                 return versions(after: nil).map { [self] versions in
-                    lock.withLock {
+                    act { _ in
                         // The account may have been replaced meanwhile.
-                        guard copy == self.copy else { return }
+                        guard copy == self.copy else { return ((), []) }
                         self.versions = versions
                         isAsked = true
                         hasMark = mark != nil
                         sample = mark?.sample ?? sample
                         if let mark { strategy.resume(mark.memory) }
+                        return ((), [])
                     }
                 }
                 .eraseToAnyPublisher()

@@ -361,6 +361,7 @@ import Testing
             let events = TrackingSubscriber<DataAPI.CopyEvent<Ship>, FMRest.APIError>()
             changes.subscribe(events)
             await until { changes.statusNow.kind == .polling }
+            expectNoDifference(changes.statusNow.awaited, .keeper)
             await settled { harbour.requests }
             expectNoDifference(harbour.requests, 0)
             events.cancel()
