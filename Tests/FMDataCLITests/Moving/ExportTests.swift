@@ -48,7 +48,7 @@ import Testing
     @Test(.thorough) func theNameOfTheFileSaysTheForm() async throws {
         try await Home.withMembers(3) { home in
             for (name, begin) in [
-                ("a.csv", "recordId,"), ("a.json", "[\n{"), ("a.sql", "BEGIN;"), ("a.txt", "{\"record"),
+                ("a.csv", "recordId,"), ("a.json", "[\n{"), ("a.sql", "BEGIN;"), ("a.ndjson", "{\"record"),
             ] {
                 let finished = try await home.fmdata("export", "Members", "-o", home.path(name))
                 expectNoDifference(
