@@ -315,7 +315,9 @@ extension DataAPI.TypedLayout {
             OnDemandPublisher {
                 do {
                     let wanted = whole.carried(try wireFields(of: row))
-                    let mayBeOwn = { isUpsert || wanted.isHeld(by: $0, inAnySpelling: true) }
+                    let mayBeOwn = { (record: FieldData) in
+                        isUpsert || wanted.isHeld(by: record, inAnySpelling: true)
+                    }
                     return lookingUp(key, in: field, mayBeOwn: mayBeOwn) { wanted.isHeld(by: $0) }
                 } catch {
                     return .failing(FMRest.APIError(wrapping: error, otherwise: .encoding))
@@ -349,7 +351,7 @@ extension DataAPI.TypedLayout {
                 switch found.others {
                 case .tooMany: finding.verdict = .undecided(.severalRecords)
                 case .inOtherForm: finding.verdict = .undecided(.keyInOtherForm)
-                case .spelledOtherwise where records.contains { mayBeOwn($0.fieldData) }:
+                case .spelledOtherwise where records.contains(where: { mayBeOwn($0.fieldData) }):
                     finding.verdict = .undecided(.keySpelledOtherwise)
                 case .none, .spelledOtherwise: break
                 }
