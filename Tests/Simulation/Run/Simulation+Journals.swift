@@ -238,7 +238,12 @@ extension Simulation {
         case .edit(let record, modId: nil):
             return told.fileMakerCode == .recordMissing && !hosts[job.host].isThere(record)
                 || told.fileMakerCode == nil && isFollowed(row, job)
-        case .upsertNew: return told.fileMakerCode == nil && isFollowed(row, job)
+        // Beside another spelling of its key nothing is written.
+        case .upsertNew(let key):
+            let isSpelledOtherwise = job.rows.contains {
+                $0.key(in: job) == key && hasStranger($0, job, .otherSpelling)
+            }
+            return told.fileMakerCode == nil && (isSpelledOtherwise || isFollowed(row, job))
         case .create, .delete, .upsert: return false
         }
     }
