@@ -97,7 +97,7 @@ import Testing
                 "{\"created\":2,\"updated\":0,\"rejected\":1,\"unknown\":0,\"unsent\":0}\n"
             )
             expectNoDifference(home.values("Email").suffix(2), ["m121@example.com", "m122@example.com"])
-            #expect(home.text("some.rejects.rejects.csv")?.contains("M1@example.com,Rome,2,4,,A record was found by the key") == true)
+            #expect(home.text("some.rejects.rejects.csv")?.contains("M1@example.com,Rome,2,4,,") == true)
         }
     }
 

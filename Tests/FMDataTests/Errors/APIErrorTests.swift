@@ -85,7 +85,7 @@ import Testing
     @Test func theCodeOfFileMakerDecidesOverTheWholeTable() {
         for code in FileMakerErrorCode.rows.keys.map(FileMakerErrorCode.init(rawValue:)) {
             let error = FMRest.APIError(.fileMaker, reason: "", fileMakerCode: code)
-            expectNoDifference(error.isRetryable, code.isRetryable, "\(code)")
+            expectNoDifference(error.isRetryable, code.isRetryable || code == .invalidToken, "\(code)")
             var unknown = error
             unknown.outcomeIsUnknown = true
             expectNoDifference(unknown.isRetryable, false)

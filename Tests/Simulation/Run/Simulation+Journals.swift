@@ -136,6 +136,11 @@ extension Simulation {
         program.strangers.contains { $0.job == job.id && $0.row == row.number && kinds.contains($0.kind) }
     }
 
+    /// Whether another client makes a record with the row's key in another spelling.
+    private func hasOtherSpelling(_ row: JobRow, _ job: JobPlan) -> Bool {
+        job.rows.contains { $0.serialKey == row.serialKey && hasStranger($0, job, .otherSpelling) }
+    }
+
     /// Whether a later row writes the same record.
     private func isFollowed(_ row: JobRow, _ job: JobPlan) -> Bool {
         row.serialKey.map { serialKey in job.rows.contains { $0.number > row.number && $0.serialKey == serialKey } }
@@ -220,8 +225,8 @@ extension Simulation {
         case .edit(_, modId: nil): !job.repeatsEdits || mayBeWrittenAgain(row, job) || isFollowed(row, job)
         case .delete: false
         case .upsert: hasStranger(row, job, .edit)
-        // A later row may have changed it, and is not undone to find out.
-        case .upsertNew: isFollowed(row, job)
+        // A later row may have changed it, and is not undone to find out; or the key is there in another spelling.
+        case .upsertNew: isFollowed(row, job) || hasOtherSpelling(row, job)
         }
     }
 
@@ -238,12 +243,8 @@ extension Simulation {
         case .edit(let record, modId: nil):
             return told.fileMakerCode == .recordMissing && !hosts[job.host].isThere(record)
                 || told.fileMakerCode == nil && isFollowed(row, job)
-        // Beside another spelling of its key nothing is written.
-        case .upsertNew(let key):
-            let isSpelledOtherwise = job.rows.contains {
-                $0.key(in: job) == key && hasStranger($0, job, .otherSpelling)
-            }
-            return told.fileMakerCode == nil && (isSpelledOtherwise || isFollowed(row, job))
+        case .upsertNew:
+            return told.fileMakerCode == nil && (isFollowed(row, job) || hasOtherSpelling(row, job))
         case .create, .delete, .upsert: return false
         }
     }

@@ -136,7 +136,7 @@ extension BatchTrouble {
             } else if error.stopsEverything {
                 .hopeless
             } else if let code = error.fileMakerCode {
-                Self(code)
+                Self(code, error.passing)
             } else if error.code == .rolledBack, let fault = error.underlying as? FMRest.APIError {
                 // The row is sent again together with the row that caused the rollback, or not at all.
                 Self(fault).mayPass ? .passing : .refused
@@ -145,14 +145,14 @@ extension BatchTrouble {
             }
     }
 
-    private init(_ code: FileMakerErrorCode) {
+    private init(_ code: FileMakerErrorCode, _ passing: Passing?) {
         switch code {
         case .recordMissing: self = .recordMissing
         case .modIdMismatch: self = .modIdMismatch
         case .valueNotUnique: self = .notUnique
         case .fieldMissing: self = .fieldMissing
         case .transferLimitExceeded: self = .busy
-        default: self = Self(code.passing) ?? .refused
+        default: self = Self(code.passing ?? passing) ?? .refused
         }
     }
 

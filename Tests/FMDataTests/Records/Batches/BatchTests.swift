@@ -404,7 +404,10 @@ import Testing
 
             let edits = (1...50).map { Write.edit($0, setting: ["City": "Bath"], modId: 0) }
             let edited = try await Self.rows(of: people.writing(edits, options: options))
-            expectNoDifference(edited.map(\.short), (0..<50).map { $0 == 29 ? "29 failed 301" : "\($0) edited" })
+            // Five were carried out without an answer, and may be another client's as well.
+            expectNoDifference(edited.count { $0.result.kind == .unknown }, 5)
+            let told = edited.filter { !$0.isDone && $0.result.kind != .unknown }
+            expectNoDifference(told.map(\.short), ["29 failed 301"])
             expectNoDifference(sandbox.people.count { $0.values["City"] == "Bath" }, 49)
             expectNoDifference(sandbox.people.count { $0.modId == 1 }, 49)
 

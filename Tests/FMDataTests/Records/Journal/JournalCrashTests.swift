@@ -332,8 +332,9 @@ private struct JournalledWorld {
             // An upsert overwrites its record, and may do so again.
             case (.upsert, .created), (.upsert, .edited): rule(count > 0)
             case (.create, .created), (.edit(base: .some), .edited): rule(count == 1)
-            // The record holds what was to be written, by this row or by an equal write of another client.
-            case (.edit(base: .some), .unknown(.equalWrite)): rule(count == 1)
+            // That it was carried out cannot be shown: another client may have written the same.
+            case (.edit(base: .some), .unknown(.equalWrite)), (.edit(base: .some), .unknown(.changedSince)):
+                rule(count == 1)
             case (.delete, .deleted): rule(count <= 1)
             case (.create(hasKey: false), .unknown), (.edit(base: nil), .unknown): rule(count <= 1)
             case (.edit(base: nil), .edited): rule(count > 0)
