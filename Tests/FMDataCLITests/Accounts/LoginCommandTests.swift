@@ -120,7 +120,11 @@ import Testing
             let killed = try await home.asAdmin.fmdata(
                 ["layouts"],
                 endingBy: SIGKILL,
-                when: { await home.sandbox.untilAnswersHeld() }
+                when: {
+                    await home.sandbox.untilAnswersHeld()
+                    // The token is noted right after the login, beside the first call.
+                    await until { (try? Self.kept(home).count) == 1 }
+                }
             )
             #expect(killed.status != 0)
             home.sandbox.releaseAnswers()

@@ -489,7 +489,9 @@ extension BatchStateMachine {
     private mutating func noteAction() -> Action? {
         guard settings.isJournalled, let index = unnoted.first ?? fresh.first, let row = rows[index],
             case .ready(.write(let over)) = row.phase, row.isToBeNoted,
-            noted.count + notingCount < (row.task.leavesNoTrace ? limit + 1 - runningCount : limit)
+            noted.count + notingCount < (row.task.leavesNoTrace ? limit + 1 - runningCount : limit),
+            // Of one call at a time, one attempt: the journal may answer two in another order.
+            limit > 1 || notingCount == 0
         else { return nil }
         if unnoted.popFirst() == nil { fresh.removeFirst() }
         let note = Note.attempt(over: over)
