@@ -175,8 +175,8 @@ struct Commit<R: RecordFields> {
         .eraseToAnyPublisher()
     }
 
-    /// The job of rows of which the journal says nothing. Its key follows from them, so that it can be looked up even if
-    /// the journal has lost the line that notes it.
+    /// The job of rows of which the journal says nothing. Its key follows from them, so that it can be looked up even
+    /// if the journal has lost the line that notes it.
     private func newJob(_ rows: [Row]) -> Job {
         guard let journal, let first = rows.first else {
             return Job(key: UUID(random: server.random).uuidString, rows: rows)
