@@ -2,7 +2,9 @@ import FMData
 import Foundation
 import OpenCombine
 
-/// Writes edits back with a journal, so that it may be killed and started again, and reports rejected ones.
+/// Writes edits back with a journal, so that it may be killed and started again, and reports rejected ones. Of those
+/// that were under way at a kill, nobody knows whose write a changed record shows: they are told as unknown, and a
+/// person looks.
 struct Import {
     /// An edit, and the vessel's number, to name it in reports.
     struct Row {
