@@ -100,8 +100,8 @@ final class CredentialsGate: Sendable {
             .first()
             .mapError(Self.providerFailed)
             .replaceEmpty(with: .invalid)
-            // Without a limit of publishers, as there is one value: OpenCombine's `flatMap` asks for the next one when this
-            // one ends, while another thread may take away what it asks.
+            // Without a limit of publishers, as there is one value: OpenCombine's `flatMap` asks for the next one when
+            // this one ends, while another thread may take away what it asks.
             .flatMap { [self] credentials -> AnyPublisher<SessionToken, FMRest.APIError> in
                 if let refused, refused.credentials == credentials {
                     return Fail(error: refused.error).eraseToAnyPublisher()
