@@ -174,8 +174,8 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         if state.records.isEmpty, lock.withLock({ expectations.isEmpty }) { return .of(false) }
         return askedAfterLogin {
             let found = findings.order.map(Set.init)
-            let new = Set(findings.read.map(\.version)).subtracting(state.records.map(\.version)).map(\.recordId)
-            let changed = Set(new)
+            let known = Set(state.records.map(\.version))
+            let changed = Set(findings.read.lazy.map(\.version).filter { !known.contains($0) }.map(\.recordId))
             let kept = state.records.filter { record in
                 !changed.contains(record.recordId) && found?.contains(record.recordId) != false
             }

@@ -135,7 +135,7 @@ final class Desk {
         await run("collect", site.names().collect().map { self.here($0.sorted()) })
         await run("collect(2)", site.names().collect(2).map { self.here($0.sorted()) })
         await run("count", site.names().count().map { self.here($0 + 1) })
-        await run("ignoreOutput", site.names().ignoreOutput().map { _ in "" }.append("end").map { self.here($0) })
+        await run("ignoreOutput", site.names().ignoreOutput().count().map { self.here($0) })
         await run("replaceEmpty", site.names().filter(\.isEmpty).replaceEmpty(with: "none").map { self.here($0) })
         await run(
             "buffer",
