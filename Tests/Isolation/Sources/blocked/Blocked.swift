@@ -43,15 +43,7 @@ struct Teller: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    func log(
-        level: Logger.Level,
-        message: Logger.Message,
-        metadata: Logger.Metadata?,
-        source: String,
-        file: String,
-        function: String,
-        line: UInt
-    ) {
-        if "\(message)".contains("the main thread is blocked") { told.signal() }
+    func log(event: LogEvent) {
+        if "\(event.message)".contains("the main thread is blocked") { told.signal() }
     }
 }
