@@ -58,7 +58,7 @@ import Testing
     // MARK: A pipeline
 
     /// Moves everybody who lives in one city to another.
-    private nonisolated static func move(
+    private static func move(
         _ people: DataAPI.TypedLayout<Contact>,
         from old: String,
         to new: String
@@ -79,6 +79,24 @@ import Testing
         let edits = requests.filter { $0.operation == .editRecord }
         expectNoDifference(edits.map(\.recordId), [1, 2])
         expectNoDifference(edits.map(\.fields), [["City": "Oslo"], ["City": "Oslo"]])
+    }
+
+    /// A session is free again when its answer arrives, so a call that is made with the answer needs no other one.
+    @Test(arguments: [DataAPI.Delivery.background, .eventLoop])
+    nonisolated func callsInAChainUseOneSession(delivery: DataAPI.Delivery) async throws {
+        var config = DataAPI.Config()
+        config.delivery = delivery
+        for _ in 0..<20 {
+            let transport = TestTransport()
+            transport.answer(.findRecords, with: .records([Contact(name: "Ada")]))
+            transport.alwaysAnswer(.editRecord, with: .edited(modId: 1))
+            let people = transport.database(config: config).layout(Contact.self)
+            let edited = people.find { $0(.name) == "Ada" }.one()
+                .flatMap { people.edit($0.recordId, setting: [.city: "Oslo"]) }
+                .flatMap { people.edit(1, setting: [.city: "Bergen"], modId: $0.modId) }
+            _ = try await edited.firstValue()
+            expectNoDifference(transport.requests.map(\.operation), [.logIn, .findRecords, .editRecord, .editRecord])
+        }
     }
 
     /// The first edit may have arrived, so nothing else is sent and the error says so.

@@ -76,7 +76,7 @@ extension DataAPI.Database {
         let attempts = request.isSafeToRepeat ? server.attemptCount(of: request, call) : AttemptCount()
         func publisher(_ request: DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError> {
             func answer() -> AnyPublisher<Value, FMRest.APIError> {
-                self.answer(to: request, call, attempts) { token in
+                self.answer(to: request, publishesOneValue, call, attempts) { token in
                     self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
                 }
             }
@@ -136,6 +136,7 @@ extension DataAPI.Database {
     /// request and what in it is at fault.
     private func answer<Response, Value>(
         to request: DataAPIRequest<Response>,
+        _ publishesOneValue: Bool,
         _ call: CallContext,
         _ attempts: AttemptCount?,
         _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
@@ -144,6 +145,7 @@ extension DataAPI.Database {
             let answer = self.inSession(
                 isRepeatable: request.isSafeToRepeat,
                 isReplayable: request.body.isReplayable,
+                endsWithValue: publishesOneValue,
                 call: call,
                 attempt
             )
@@ -191,12 +193,14 @@ extension DataAPI.Database {
     /// - Parameters:
     ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out.
     ///   - isReplayable: whether the attempt can be made a second time at all.
+    ///   - endsWithValue: whether the server is done with the attempt when it publishes a value.
     ///   - call: the context of this call.
     ///   - attempt: makes the attempt; called at most twice. It keeps the database alive until everything has ended, so
     ///     that `Server(host:).addDatabase("d").addLayout("l").getRecords().sink…` works without other references.
     func inSession<Value>(
         isRepeatable: Bool,
         isReplayable: Bool = true,
+        endsWithValue: Bool = false,
         call: CallContext,
         _ attempt: @escaping (SessionToken) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
@@ -207,6 +211,7 @@ extension DataAPI.Database {
                 for: call.options.pollMeter == nil ? .request : .poll,
                 isRepeatable: isRepeatable,
                 isReplayable: isReplayable,
+                endsWithValue: endsWithValue,
                 clock: call.clock,
                 in: call.options.tenure
             ) { [self] lease in
@@ -241,6 +246,7 @@ extension SessionPool {
     ///   - isRepeatable: whether the attempt may be repeated even if the server may have carried it out. If so, it is
     ///     also repeated when the session was found broken (112); otherwise that is the error.
     ///   - isReplayable: whether the attempt can be made a second time at all. If not, the refusal is the error.
+    ///   - endsWithValue: whether the session is free when the attempt publishes a value.
     ///   - clock: limits the wait for sessions, the second one included; `nil` if only the pool's limits apply.
     ///   - tenure: the tenure of the account that the attempt is made as.
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that delivers the lease.
@@ -248,6 +254,7 @@ extension SessionPool {
         for purpose: LeasePurpose = .request,
         isRepeatable: Bool = false,
         isReplayable: Bool = true,
+        endsWithValue: Bool = false,
         clock: CallClock? = nil,
         in tenure: Tenure? = nil,
         _ attempt: @escaping (SessionLease) -> AnyPublisher<Value, FMRest.APIError>
@@ -255,7 +262,7 @@ extension SessionPool {
         func attemptInSession(for purpose: LeasePurpose) -> some Publisher<Value, AttemptFailure> {
             lease(for: purpose, within: clock, in: tenure)
                 .attempt(attempt)
-                .givingBack(to: self)
+                .givingBack(to: self, endsWithValue: endsWithValue)
         }
         return attemptInSession(for: purpose)
             .renewOnce(isRepeatable: isRepeatable, isReplayable: isReplayable) { failure in

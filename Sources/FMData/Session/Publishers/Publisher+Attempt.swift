@@ -21,17 +21,19 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
     fileprivate let work: (SessionLease) -> Attempt
 
     /// Publishes the attempt's values, as far as there is demand, and gives the lease back when the attempt has ended:
-    /// before the subscriber receives the completion, since it may want the next session at once.
+    /// before the subscriber receives the completion, or the only value, since it may want the next session at once.
     ///
     /// The lease is requested with the first demand. Cancelling ends the wait for it, or the attempt.
     ///
-    /// - Parameter outcome: derives the session's outcome from the end of the attempt. The default is that of a
-    ///   request.
+    /// - Parameters:
+    ///   - endsWithValue: whether the server is done with the attempt when it publishes a value.
+    ///   - outcome: derives the session's outcome from the end of the attempt. The default is that of a request.
     func givingBack(
         to pool: SessionPool,
+        endsWithValue: Bool = false,
         as outcome: @escaping (AttemptEnd, SessionLease) -> SessionOutcome = SessionOutcome.init(of:in:)
     ) -> AttemptPublisher<Lease, Attempt> {
-        AttemptPublisher(lease: lease, work: work, pool: pool, outcome: outcome)
+        AttemptPublisher(lease: lease, work: work, pool: pool, endsWithValue: endsWithValue, outcome: outcome)
     }
 }
 
@@ -59,6 +61,7 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
     let lease: Lease
     let work: (SessionLease) -> Attempt
     let pool: SessionPool
+    let endsWithValue: Bool
     let outcome: (AttemptEnd, SessionLease) -> SessionOutcome
 
     /// The lease while the attempt is under way.
@@ -84,6 +87,11 @@ where Lease.Output == SessionLease, Lease.Failure == FMRest.APIError, Attempt.Fa
             giveBack(lease, .failed(error))
             downstream.receive(completion: .failure(AttemptFailure(error: error, lease: lease)))
         }
+    }
+
+    static func passes(_ value: Output, _ subscription: ColdSubscription<Self>) {
+        let ended = subscription.unlessEnded { source, lease in source.endsWithValue ? (source, lease.take()) : nil }
+        if case .some((let source, let lease)?) = ended { source.giveBack(lease, .finished) }
     }
 
     private func giveBack(_ lease: SessionLease?, _ end: AttemptEnd) {
