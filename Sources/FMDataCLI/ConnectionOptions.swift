@@ -55,14 +55,4 @@ struct ConnectionOptions: ParsableArguments {
             throw ValidationError("--password-file and --password-stdin exclude each other.")
         }
     }
-
-    /// The first option that was given; nil for none.
-    var firstGiven: String? {
-        let options = [
-            ("--profile", profile != nil), ("--host", host != nil), ("--database", database != nil),
-            ("--user", user != nil), ("--password-file", passwordFile != nil), ("--password-stdin", passwordStdin),
-            ("--ca", ca != nil),
-        ]
-        return options.first(where: \.1)?.0
-    }
 }

@@ -18,36 +18,36 @@ struct FMDataCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             DoctorCommand.self, SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self,
-            FleetCommand.self, ManualCommand.self,
+            FleetCommand.self, AssistantCommand.self, ManualCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
                 name: "Accounts",
                 subcommands: [LoginCommand.self, LogoutCommand.self, ProfilesCommand.self]
             ),
-            CommandGroup(name: "Looking", subcommands: looking),
-            CommandGroup(name: "Moving", subcommands: moving + [DiffCommand.self]),
-            CommandGroup(name: "Writing", subcommands: writing),
-            CommandGroup(name: "Several at once", subcommands: [ShellCommand.self, AssistantCommand.self]),
+            CommandGroup(
+                name: "Looking",
+                subcommands: [
+                    DatabasesCommand.self, LayoutsCommand.self, FieldsCommand.self, PortalsCommand.self,
+                    ValueListsCommand.self, ScriptsCommand.self, FindCommand.self, GetCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Moving",
+                subcommands: [
+                    ExportCommand.self, ImportCommand.self, ContainersCommand.self, WatchCommand.self,
+                    DiffCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Writing",
+                subcommands: [
+                    CreateCommand.self, EditCommand.self, DuplicateCommand.self, DeleteCommand.self,
+                    ScriptCommand.self, ContainerCommand.self, GlobalsCommand.self, RequestCommand.self,
+                ]
+            ),
         ]
     )
-
-    /// The commands that only read, for `fmdata` and its shell.
-    static let looking: [any ParsableCommand.Type] = [
-        DatabasesCommand.self, LayoutsCommand.self, FieldsCommand.self, PortalsCommand.self, ValueListsCommand.self,
-        ScriptsCommand.self, FindCommand.self, GetCommand.self,
-    ]
-
-    /// The commands that move many records between one host and files.
-    static let moving: [any ParsableCommand.Type] = [
-        ExportCommand.self, ImportCommand.self, ContainersCommand.self, WatchCommand.self,
-    ]
-
-    /// The commands that write.
-    static let writing: [any ParsableCommand.Type] = [
-        CreateCommand.self, EditCommand.self, DuplicateCommand.self, DeleteCommand.self, ScriptCommand.self,
-        ContainerCommand.self, GlobalsCommand.self, RequestCommand.self,
-    ]
 
     /// Runs the command of the arguments, and ends with its status.
     static func main() async {

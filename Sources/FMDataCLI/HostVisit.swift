@@ -5,7 +5,7 @@ import Foundation
 /// A command's connections to a host. They end with a logout, whether the command succeeds, fails or is interrupted;
 /// only the session of a profile is kept for the next command.
 actor HostVisit {
-    /// The visit of the command inside which another one runs; nil for none.
+    /// The visit of the assistant's server, whose calls run commands; nil elsewhere.
     @TaskLocal static var current: HostVisit?
 
     private let findPlace: @Sendable () throws -> Place
@@ -15,8 +15,6 @@ actor HostVisit {
     private var usualDatabase: DataAPI.Database?
     private var running: RunningSessions?
     private var writesUnderWay = 0
-    /// The names that the visit has seen, for completion.
-    private(set) var names = KnownNames()
 
     private init(_ findPlace: @escaping @Sendable () throws -> Place) { self.findPlace = findPlace }
 
@@ -76,7 +74,6 @@ actor HostVisit {
 
     /// Keeps names for completion.
     func learn(_ change: @Sendable (inout KnownNames) -> Void) {
-        change(&names)
         if let found { KnownNames.learn(at: found, change) }
     }
 
@@ -110,26 +107,8 @@ actor HostVisit {
     }
 
     private func cancel() async {
-        tellOfWrites()
-        await found?.password?.cancel()
-    }
-
-    /// Says what is not known when a command of the shell is cancelled, and ends its question for the password.
-    func interrupt() async {
-        tellOfWrites()
-        await found?.password?.interrupt()
-    }
-
-    private func tellOfWrites() {
         if writesUnderWay > 0 { note("Interrupted: whether the write was carried out is not known.") }
-    }
-
-    /// Ends what commands of the shell have opened beside the database.
-    func endOthers() async {
-        let others = servers.filter { $0 !== usualDatabase?.server }
-        servers.removeAll { $0 !== usualDatabase?.server }
-        databases.removeAll { $0 !== usualDatabase }
-        for server in others { _ = await server.shutdown().awaitSingleResult() }
+        await found?.password?.cancel()
     }
 
     private func logOut() async {
@@ -149,49 +128,33 @@ actor HostVisit {
     /// Runs a command's work, then logs out. Ctrl-C, SIGTERM and a terminal that is closed cancel the work and log
     /// out too; a second signal ends the program without waiting for that.
     ///
-    /// Inside another command the work has the connections of that. A call of an assistant fails with its error, and a
-    /// command of the shell says it.
+    /// A call of an assistant has the connections of its server, and fails with the error of the work.
     ///
     /// - Parameters:
     ///   - talk: What is said beside the data.
     ///   - errorsAreJSON: Whether an error is told as a JSON object.
     ///   - showsProgress: Whether a terminal shows what the work waits for.
-    ///   - takesCtrlC: Called for each Ctrl-C: whether it has another meaning than the end of the work.
     static func make(
         with options: ConnectionOptions,
         _ talk: TalkOptions,
         errorsAreJSON: Bool = false,
         showsProgress: Bool = true,
-        takesCtrlC: @escaping @Sendable () async -> Bool = { false },
         _ work: @escaping @Sendable (HostVisit) async throws -> Void
     ) async throws {
-        guard let current else {
-            return try await make(
-                at: Place(options, talk, environment: ProcessInfo.processInfo.environment),
-                errorsAreJSON: errorsAreJSON,
-                showsProgress: showsProgress,
-                takesCtrlC: takesCtrlC,
-                work
-            )
-        }
-        if let option = options.firstGiven ?? talk.firstGiven {
-            throw ValidationError("\(option) belongs to fmdata shell: its commands share one session.")
-        }
-        do {
-            try await work(current)
-        } catch let error as StandardOutput.ReaderGone where error.wasPager {
-            return
-        } catch  where CommandStreams.captured == nil && !Task.isCancelled {
-            try CommandFailure(error).end(asJSON: errorsAreJSON)
-        }
+        if let current { return try await work(current) }
+        try await make(
+            at: Place(options, talk, environment: ProcessInfo.processInfo.environment),
+            errorsAreJSON: errorsAreJSON,
+            showsProgress: showsProgress,
+            work
+        )
     }
 
-    /// Runs a command's work as ``make(with:_:errorsAreJSON:showsProgress:takesCtrlC:_:)`` does.
+    /// Runs a command's work as ``make(with:_:errorsAreJSON:showsProgress:_:)`` does.
     static func make(
         at place: @autoclosure @escaping @Sendable () throws -> Place,
         errorsAreJSON: Bool = false,
         showsProgress: Bool = true,
-        takesCtrlC: @escaping @Sendable () async -> Bool = { false },
         _ work: @escaping @Sendable (HostVisit) async throws -> Void
     ) async throws {
         let visit = HostVisit(place)
@@ -212,7 +175,7 @@ actor HostVisit {
                     return .done(.failure(error))
                 }
             }
-            group.addTask { await interruption.wait(takesCtrlC: takesCtrlC).map { .interrupted(by: $0) } }
+            group.addTask { await interruption.wait().map { .interrupted(by: $0) } }
             let first = await group.next() ?? nil
             if case .interrupted = first { await visit.cancel() }
             group.cancelAll()

@@ -38,19 +38,13 @@ final class Interruption: Sendable {
 
     /// Returns the first signal; nil if the task is cancelled. Afterwards signals have their default effect, so that
     /// another one ends the program at once.
-    ///
-    /// - Parameter takesCtrlC: Called for each Ctrl-C: whether it has another meaning, and the next signal is awaited.
     @discardableResult
-    func wait(takesCtrlC: @Sendable () async -> Bool = { false }) async -> Int32? {
+    func wait() async -> Int32? {
         defer {
             sources.withLock { for source in $0 { source.cancel() } }
             for number in numbers { signal(number, SIG_DFL) }
         }
-        for await number in signals {
-            if number == SIGINT, await takesCtrlC() { continue }
-            return number
-        }
-        return nil
+        return await signals.first { _ in true }
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

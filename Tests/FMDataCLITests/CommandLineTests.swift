@@ -60,7 +60,7 @@ import Testing
         #expect(other.status == 64)
         #expect(
             other.errors.hasPrefix(
-                "Error: Unknown command 'frobnicate'. Commands are: doctor, schema, generate, sandbox, probe, fleet, login, "
+                "Error: Unknown command 'frobnicate'. Commands are: doctor, schema, generate, sandbox, probe, fleet, mcp, "
             )
         )
     }

@@ -76,7 +76,6 @@ struct PasswordSource: Sendable {
 actor PasswordReader {
     let source: PasswordSource
     private var reading: Task<String, any Error>?
-    private var isUnderWay = false
     private var isCancelled = false
 
     init(_ source: PasswordSource) { self.source = source }
@@ -87,16 +86,7 @@ actor PasswordReader {
         let source = source
         let task = Task { try await source.read() }
         reading = task
-        isUnderWay = true
-        defer { isUnderWay = false }
         return try await task.value
-    }
-
-    /// Ends a prompt or a program that is under way. The next login begins anew.
-    func interrupt() {
-        guard isUnderWay else { return }
-        reading?.cancel()
-        reading = nil
     }
 
     /// Ends a prompt or a program that is under way, for good.

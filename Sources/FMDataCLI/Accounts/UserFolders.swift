@@ -8,8 +8,6 @@ struct UserFolders: Equatable, Sendable {
     /// The folder of the tokens of kept sessions. Where the system has one that ends with the user's login, it is in
     /// that.
     let sessions: URL
-    /// The folder of what outlives the user's login, and is no setting.
-    let state: URL
     /// The folder of what can be found out again.
     let cache: URL
     /// The file of passwords that curl, git and others read, too.
@@ -26,7 +24,6 @@ struct UserFolders: Equatable, Sendable {
         )
         cache = (folder("XDG_CACHE_HOME") ?? home.appendingPathComponent(".cache")).appendingPathComponent("fmdata")
         let states = folder("XDG_STATE_HOME") ?? home.appendingPathComponent(".local/state")
-        state = states.appendingPathComponent("fmdata")
         netrc = PrivateFile(folder("NETRC") ?? home.appendingPathComponent(".netrc"))
         sessions = (folder("XDG_RUNTIME_DIR") ?? states).appendingPathComponent("fmdata")
     }
@@ -39,8 +36,6 @@ struct UserFolders: Equatable, Sendable {
     var tokens: URL { sessions.appendingPathComponent("sessions.json") }
     /// The folder of the tokens of running commands that keep no session.
     var running: URL { sessions.appendingPathComponent("running") }
-    /// The file of what was typed in the shell.
-    var history: PrivateFile { PrivateFile(state.appendingPathComponent("history.ndjson")) }
 }
 
 extension URL {

@@ -57,10 +57,6 @@ struct CommandVariable {
                 + "killed one has left."
         ),
         CommandVariable(
-            names: "~/.local/state/fmdata/history.ndjson",
-            meaning: "What was typed in fmdata shell, but for commands that write; only its owner can read it."
-        ),
-        CommandVariable(
             names: "~/.cache/fmdata/names.json",
             meaning: "The names of layouts and fields that commands have seen, for completion."
         ),

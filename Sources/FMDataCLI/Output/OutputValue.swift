@@ -41,19 +41,7 @@ extension OutputValue {
         return text
     }
 
-    /// The value in several lines, for people.
-    var prettyJSON: String {
-        var text = ""
-        write(to: &text, indentation: 0)
-        return text
-    }
-
-    /// - Parameter indentation: the number of levels that the value is indented by; nil for one line.
-    private func write(to text: inout String, indentation: Int? = nil) {
-        let inner = indentation.map { $0 + 1 }
-        func lineBreak(_ indentation: Int?) {
-            if let indentation { text += "\n" + String(repeating: "  ", count: indentation) }
-        }
+    private func write(to text: inout String) {
         switch self {
         case .null: text += "null"
         case .bool(let bool): text += bool ? "true" : "false"
@@ -64,21 +52,17 @@ extension OutputValue {
             text += "["
             for (index, value) in values.enumerated() {
                 if index > 0 { text += "," }
-                lineBreak(inner)
-                value.write(to: &text, indentation: inner)
+                value.write(to: &text)
             }
-            if !values.isEmpty { lineBreak(indentation) }
             text += "]"
         case .object(let members):
             text += "{"
             for (index, member) in members.enumerated() {
                 if index > 0 { text += "," }
-                lineBreak(inner)
                 Self.write(member.name, to: &text)
-                text += indentation == nil ? ":" : ": "
-                member.value.write(to: &text, indentation: inner)
+                text += ":"
+                member.value.write(to: &text)
             }
-            if !members.isEmpty { lineBreak(indentation) }
             text += "}"
         }
     }

@@ -42,7 +42,7 @@ final class StandardOutput {
         guard !waiting.isEmpty else { return }
         defer { waiting.removeAll(keepingCapacity: true) }
         if let captured = CommandStreams.captured { return captured.take(waiting) }
-        let pager = isPaged && !Pager.isLeftOut ? Pager.shared.input() : nil
+        let pager = isPaged ? Pager.shared.input() : nil
         if pager == nil, isTerminal { ProgressLine.shared.hide() }
         try Self.write(waiting, to: pager ?? STDOUT_FILENO, of: "standard output", isPager: pager != nil)
     }

@@ -33,6 +33,4 @@ struct TerminalStyle: Equatable, Sendable {
     }
 
     func bold(_ text: String) -> String { hasStyles ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-
-    func faint(_ text: String) -> String { hasStyles ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 }

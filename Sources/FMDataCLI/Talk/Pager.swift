@@ -6,8 +6,6 @@ import Foundation
 /// standard error wait until it has ended, and no progress is shown.
 final class Pager: Sendable {
     static let shared = Pager()
-    /// Whether output goes past the pager, as that of a command that the shell repeats.
-    @TaskLocal static var isLeftOut = false
 
     private struct State: Sendable {
         var program: ChildProgram?

@@ -24,9 +24,6 @@ struct TalkOptions: ParsableArguments {
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
     }
 
-    /// The first option that was given; nil for none.
-    var firstGiven: String? { quiet ? "--quiet" : verbose ? "--verbose" : trace.map { _ in "--trace" } }
-
     /// The logger of the library; nil if nothing is logged.
     func logger() throws -> Logger? {
         guard verbose || trace != nil else { return nil }

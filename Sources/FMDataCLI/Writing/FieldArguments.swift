@@ -36,7 +36,6 @@ struct FieldArguments {
             return captured.input
         }
         if path == "-" {
-            try StandardInput.checkItIsFree()
             return try FileError.telling("read standard input") { try FileHandle.standardInput.readToEnd() ?? Data() }
         }
         return try FileError.telling("read \(path)") { try Data(contentsOf: URL(fileURLWithPath: path)) }

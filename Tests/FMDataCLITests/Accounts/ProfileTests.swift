@@ -311,7 +311,6 @@ import Testing
         )
         #expect(others.passwords.url.path == "/c/fmdata/credentials.json")
         #expect(others.tokens.path == "/r/fmdata/sessions.json")
-        #expect(others.history.url.path == "/s/fmdata/history.ndjson")
         let relative = UserFolders(environment: ["HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "/s"])
         #expect(relative.profiles.path == "/h/.config/fmdata/config.json")
         #expect(relative.tokens.path == "/s/fmdata/sessions.json")

@@ -54,7 +54,6 @@ actor RowReader {
         self.form = form
         name = path == "-" ? "standard input" : path
         guard path != "-" else {
-            try StandardInput.checkItIsFree()
             descriptor = STDIN_FILENO
             size = nil
             return
