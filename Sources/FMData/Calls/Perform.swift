@@ -19,7 +19,7 @@ import OpenCombine
 //       → Database.inSession         in a session of the pool, or in the one that the database is bound to; with a key,
 //                                    which has no sessions, at once
 //       → SessionPool.authorized     lease → attempt → give back, and once more if the session was refused
-//       → Database.attempt           adds what belongs to one attempt: the time that is left, logger, tag, comparison
+//       → Database.attempt           adds what belongs to one attempt: the time that is left, logger, tag
 //       → Server.exchange            one attempt, with its line in the log (AnswerPublisher)
 //       → DataAPIRequest.http        the HTTP request, with the token of that session
 //       → Server.send                through middleware and to the transport, if there are any (MiddlewareChain)
@@ -77,7 +77,7 @@ extension DataAPI.Database {
         func publisher(_ request: DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError> {
             func answer() -> AnyPublisher<Value, FMRest.APIError> {
                 self.answer(to: request, publishesOneValue, call, attempts) { token in
-                    self.attempt(request, call, number: attempts?.next() ?? 1, in: tenure) { exchange($0, token) }
+                    self.attempt(request, call, number: attempts?.next() ?? 1) { exchange($0, token) }
                 }
             }
             if !request.isSafeToRepeat { return telling(answer(), of: request) }
@@ -274,18 +274,16 @@ extension SessionPool {
 }
 
 extension DataAPI.Database {
-    /// One attempt of a call, with what is its own: the time that is left, the comparison of the answer with its type,
-    /// and, in a poll, the measuring of the host's work.
+    /// One attempt of a call, with what is its own: the time that is left and, in a poll, the measuring of the host's
+    /// work.
     private func attempt<Response, Value>(
         _ request: DataAPIRequest<Response>,
         _ call: CallContext,
         number: Int,
-        in tenure: Tenure,
         _ exchange: (DataAPIRequest<Response>) -> AnyPublisher<Value, FMRest.APIError>
     ) -> AnyPublisher<Value, FMRest.APIError> {
         var next = call.next(at: server.time.now())
         next.attempt = number
-        next.inspection = modelWatch?.inspection(of: request, in: tenure, logger: next.logger)
         guard let meter = call.options.pollMeter else { return exchange(request.within(next)) }
         return meter.measured { written in
             next.willBeSent = written

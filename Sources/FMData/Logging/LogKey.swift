@@ -35,10 +35,6 @@ extension LogKey {
     static let skipped = "skipped"
     static let wokenBy = "woken_by"
     static let hostWork = "work_ms"
-    // Types that differ from their layouts.
-    static let type = "type"
-    static let missing = "missing"
-    static let added = "added"
     // The meter of transferred bytes.
     static let percent = "percent"
     static let bytes = "bytes"

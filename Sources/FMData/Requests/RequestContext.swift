@@ -17,8 +17,6 @@ struct RequestContext: Sendable {
     var observed: ObservedCall?
     /// Gets the bytes of each record of the answer.
     var recordTap: RecordTap?
-    /// Called with the first record of the answer.
-    var inspection: RecordInspection?
     /// Called on the connection's event loop when the request is about to be written, and again when that write is
     /// repeated.
     var willBeSent: (@Sendable () -> Void)?

@@ -74,14 +74,6 @@ extension DataAPI {
         /// The looked-up answer is used for 60 seconds, and calls that fail at the same time share one lookup: a
         /// thousand refused rows cost one request.
         public var explainsErrors = true
-        /// Whether the first record of each layout is compared with the type that it is read into. Names that only one
-        /// of them has are reported once in the log, as a warning where the layout lacks a field, else as a notice, and
-        /// in ``Database/modelDrifts``. No request is sent for it. The default is no.
-        ///
-        /// Only types that list their fields are compared, by coding keys that are `CaseIterable`, as those of
-        /// generated types are. Portals are not compared, and with a ``decoder`` of your own nothing is. See
-        /// <doc:Models>.
-        public var reportsModelDrift = false
         /// The form in which dates and timestamps travel. The default is ``DateFormats/us``; ``DateFormats/server`` is
         /// the form that the server's product information names.
         ///
@@ -151,7 +143,6 @@ extension DataAPI {
         /// | `created`, `updated`, `deleted`, `failed`, `unknown`, `skipped` | a batch: its ``BatchSummary`` |
         /// | `woken_by`, `work_ms` | a poll: its cause, and the time that it has taken the host |
         /// | `drift`, `places`, `records` | records that moved between pages: a ``PageDrift`` |
-        /// | `type`, `missing`, `added` | a layout that differs from its type: a ``ModelDrift`` |
         /// | `valid_until`, `skew_s` | a certificate's end; by how many seconds the host's clock is ahead |
         /// | `percent`, `bytes`, `limit` | a ``TransferMeter`` |
         ///

@@ -23,8 +23,8 @@ extension DataAPI {
         public let name: String
         /// The server that hosts the file.
         public let server: Server
-        /// Publishes when ``credentials``, ``layoutList``, ``scriptList`` or ``modelDrifts`` change: on the main actor
-        /// to subscribers there, to all others before the change, on the thread that makes it. Never finishes.
+        /// Publishes when ``credentials``, ``layoutList`` or ``scriptList`` change: on the main actor to subscribers
+        /// there, to all others before the change, on the thread that makes it. Never finishes.
         public var objectWillChange: AnyPublisher<Void, Never> { changes.whereSubscribed() }
         private let changes: ObservableObjectPublisher
 
@@ -39,11 +39,6 @@ extension DataAPI {
         /// The scripts that ``getScriptNames(isolation:)`` published last; empty again after the credentials were
         /// replaced. `$scriptList` publishes them.
         @PublishedState public var scriptList: [ScriptItem]
-
-        /// The differences found between layouts and the types that their records are read into, each once, in the
-        /// order of their answers, since the credentials were replaced. Filled when
-        /// ``DataAPI/Config/reportsModelDrift`` is on. `$modelDrifts` publishes them.
-        @PublishedState public var modelDrifts: [ModelDrift]
 
         let identity: SessionIdentity
         let sessions: Sessions
@@ -71,7 +66,6 @@ extension DataAPI {
             changes = ObservableObjectPublisher()
             _credentials = PublishedState(wrappedValue: login.given)
             _scriptList = PublishedState(wrappedValue: [])
-            _modelDrifts = PublishedState(wrappedValue: [])
             self.calls = calls
             shown = nil
             owner = nil
@@ -130,7 +124,6 @@ extension DataAPI {
             sessions = .pinned(session, of: database.pool)
             _credentials = PublishedState(wrappedValue: Credentials(token: session.lease.token.value))
             _scriptList = PublishedState(wrappedValue: [])
-            _modelDrifts = database._modelDrifts
         }
 
         /// A view of a database with other options of its calls.
@@ -146,7 +139,6 @@ extension DataAPI {
             owner = nil
             _credentials = database._credentials
             _scriptList = database._scriptList
-            _modelDrifts = database._modelDrifts
         }
 
         deinit {
@@ -164,23 +156,6 @@ extension DataAPI {
 
         /// The tenure of a call that begins now.
         var tenure: Tenure { calls.options.tenure ?? identity.tenure }
-
-        /// Compares answers with the types that they are read into; `nil` when the configuration does not ask for that.
-        var modelWatch: ModelWatch? {
-            // A custom decoder maps names to keys in ways that nobody else knows.
-            guard server.config.reportsModelDrift, server.config.decoder == nil else { return nil }
-            let root = root
-            let watch: ModelWatch = attachments.value {
-                ModelWatch(
-                    name,
-                    keys: server.config.decoding.keys,
-                    logger: server.config.logger,
-                    shown: root._modelDrifts,
-                    willChange: SelfGuarded(root.changes)
-                )
-            }
-            return watch
-        }
 
         var pool: SessionPool {
             switch sessions {
@@ -240,7 +215,6 @@ extension DataAPI {
         private func beginAnew() {
             changes.send()
             _scriptList.set([])
-            modelWatch?.beginAnew()
             for observer in observers { observer.beginAnew() }
         }
     }

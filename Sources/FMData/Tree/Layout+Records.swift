@@ -76,7 +76,7 @@ extension DataAPI.Layout {
             if notes.log != nil { figures.bytesOut = try? server.httpRequest(for: request, token: token).body.length }
             return RecordsPublisher(
                 upstream: server.transmit(request, token: token),
-                reader: server.reader.inspecting(request.context.inspection),
+                reader: server.reader,
                 notes: notes,
                 figures: figures,
                 summary: summary.map { summary in

@@ -252,8 +252,6 @@ extension CallKindTests.Sample {
 
     private static let ofLayouts: [Self] = [
         Self(.one, "getLayoutMetadata") { $0.contacts.getLayoutMetadata() },
-        Self(.one, "drift") { $0.contacts.drift(of: CallKindTests.Zone.self) },
-        Self(.one, "isCurrent") { $0.contacts.isCurrent(CallKindTests.Zone.self) },
         Self(.one, "createRecord") { $0.contacts.createRecord(["Name": "Zoe"]) },
         Self(.one, "editRecord") { $0.contacts.editRecord(record: EditRecord(editRecord: FieldData()), recordId: 1) },
         Self(.one, "duplicateRecord") { $0.contacts.duplicateRecord(recordId: 2) },

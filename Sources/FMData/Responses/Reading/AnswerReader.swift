@@ -10,7 +10,6 @@ final class AnswerReader: Sendable {
     let options: DecodingOptions
     let contexts: DecodingContexts
     private let wallClock: @Sendable () -> Date
-    private let inspection: RecordInspection?
     private let tap: RecordTap?
 
     /// - Parameters:
@@ -20,28 +19,24 @@ final class AnswerReader: Sendable {
         self.wallClock = wallClock
         self.options = options
         contexts = DecodingContexts(options: options, recordDecoder: recordDecoder)
-        inspection = nil
         tap = nil
     }
 
-    private init(_ reader: AnswerReader, _ inspection: RecordInspection?, _ tap: RecordTap?) {
+    private init(_ reader: AnswerReader, _ tap: RecordTap) {
         wallClock = reader.wallClock
         options = reader.options
         contexts = reader.contexts
-        self.inspection = inspection
         self.tap = tap
     }
 
-    /// Returns a reader for one answer, whose first record is inspected.
+    /// Returns a reader for one answer.
     ///
     /// - Parameter tap: gets the bytes of records that are read as attempts.
-    func inspecting(_ inspection: RecordInspection?, tap: RecordTap? = nil) -> AnswerReader {
-        inspection == nil && tap == nil ? self : AnswerReader(self, inspection, tap)
-    }
+    func with(_ tap: RecordTap?) -> AnswerReader { tap.map { AnswerReader(self, $0) } ?? self }
 
     /// Returns a reader for one answer with records, which uses FileMaker's rules or the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
-        RecordResponseReader(context: contexts.take(), inspection: inspection, tap: tap)
+        RecordResponseReader(context: contexts.take(), tap: tap)
     }
 
     /// Ends a reader whose answer was read to its end.

@@ -1,12 +1,5 @@
 import NIOConcurrencyHelpers
 
-/// Looks at the first record of an answer before it is decoded, because decoding may fail.
-///
-/// - Parameters:
-///   - record: a context with the record on its tape.
-///   - type: the type that the record is decoded into.
-typealias RecordInspection = @Sendable (_ record: DecodingContext, _ type: Any.Type) -> Void
-
 /// Keeps the bytes of records as the host has sent them, by their ids.
 ///
 /// A live query that shares its polls passes them on: the type of its records need not survive an encoding.
@@ -46,7 +39,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
     private var cutter: RecordCutter
-    private let inspection: RecordInspection?
     private let tap: RecordTap?
 
     /// The number of records taken so far.
@@ -63,11 +55,8 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
 
     /// A reader that works with a context of ``DecodingContexts``.
     ///
-    /// - Parameters:
-    ///   - inspection: called with the first record.
-    ///   - tap: gets the bytes of records that are read as attempts.
-    init(context: DecodingContext, inspection: RecordInspection? = nil, tap: RecordTap? = nil) {
-        self.inspection = inspection
+    /// - Parameter tap: gets the bytes of records that are read as attempts.
+    init(context: DecodingContext, tap: RecordTap? = nil) {
         self.tap = tap
         cutter = RecordCutter(context)
     }
@@ -107,7 +96,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     mutating func nextAttempts(appendTo records: inout [RecordAttempt<R, P>]) throws(DecodingFailure) {
         while try cutter.nextRecord() {
             defer { cutter.endRecord() }
-            if cutter.recordCount == 1 { inspection?(cutter.context, R.self) }
             do {
                 records.append(.record(try Record(readFrom: cutter.context)))
             } catch {
@@ -138,7 +126,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     @inline(__always)
     private mutating func takeRecord() throws(DecodingFailure) -> Record {
         defer { cutter.endRecord() }
-        if cutter.recordCount == 1 { inspection?(cutter.context, R.self) }
         do {
             return try Record(readFrom: cutter.context)
         } catch {
