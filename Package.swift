@@ -18,9 +18,9 @@ let fuzzing: [SwiftSetting] = isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer,addres
 let isSimulated = Context.environment["FMDATA_SIMULATION"] != nil
 
 /// `.ci/run` sets `FMDATA_CHECKS=1`: then the package has the tests too that do not prove a library by itself, which
-/// take as long to compile as the libraries: those of `fmdata` and of fleets, the samples of the documentation,
-/// generated models, and the simulation. They are targets instead of packages, so that they share one build with the
-/// rest, and test what is internal.
+/// take as long to compile as the libraries: those of `fmdata`, of fleets and of programs that are killed, the samples
+/// of the documentation, generated models, and the simulation. They are targets instead of packages, so that they share
+/// one build with the rest, and test what is internal.
 let isChecked = Context.environment["FMDATA_CHECKS"] == "1"
 
 let settings: [SwiftSetting] =
@@ -254,9 +254,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "liveboard",
-            dependencies: ["FMData", "FMSandbox", openCombine],
-            path: "Examples/LiveBoard",
+            name: "dashboard",
+            dependencies: [
+                "FMData", "FMSandbox", openCombine, .product(name: "OpenCombineDispatch", package: "OpenCombine"),
+            ],
+            path: "Examples/Dashboard",
             swiftSettings: settings
         ),
         .target(
@@ -363,6 +365,12 @@ if isChecked {
                 openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL,
             ],
+            swiftSettings: settings
+        ),
+        // What only further processes show: kills, and a file that several share.
+        .testTarget(
+            name: "FMProcessTests",
+            dependencies: ["FMData", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting],
             swiftSettings: settings
         ),
         // Models of layouts with difficult names and of saved answers, made by the plugin in each build.

@@ -7,7 +7,8 @@ import Logging
 import Metrics
 import ServiceLifecycle
 
-/// Contacts of two FileMaker servers over HTTP: list, search, get, patch, and a stream of changes.
+/// Contacts of two FileMaker servers over HTTP: list, search, get, patch, a stream of changes, and a form for visitors
+/// who sign in with accounts of their own (`/north/form/1` in a browser).
 ///
 /// Two sandboxes are servers enough to try it:
 ///
@@ -76,6 +77,7 @@ struct Service {
         }
         for site in sites {
             site.addContacts(to: router.group("\(site.name)/contacts"))
+            site.addForms(to: router.group("\(site.name)/form"))
             site.addChanges(to: router.group("\(site.name)/changes"))
         }
         Checks(sites: sites, figures: figures).add(to: router)

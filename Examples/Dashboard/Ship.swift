@@ -14,3 +14,11 @@ struct Ship: LayoutRecord {
         case state = "State"
     }
 }
+
+/// The ships in port of one harbour, as last seen.
+struct Quay: Sendable {
+    let harbour: String
+    let ships: [Ship]
+    /// Whether the server has answered the last poll.
+    let isCurrent: Bool
+}
