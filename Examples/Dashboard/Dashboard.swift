@@ -25,12 +25,9 @@ final class DashboardModel: ObservableObject {
     @Published private(set) var quays: [Quay] = []
     @Published private(set) var found: [String] = []
     @Published private(set) var news: [String] = []
-    private let coasts: [Coast]
     private var subscriptions: Set<AnyCancellable> = []
 
     init(north: Coast, south: Coast) {
-        coasts = [north, south]
-
         north.quays
             .combineLatest(south.quays) { $0 + $1 }
             .assign(to: &$quays)
@@ -51,11 +48,5 @@ final class DashboardModel: ObservableObject {
             .merge(with: south.news)
             .sink(on: MainActor.shared) { [weak self] line in self?.news.append(line) }
             .store(in: &subscriptions)
-    }
-
-    /// Ends all pipelines, and logs out everywhere.
-    func close() -> AnyPublisher<Never, Never> {
-        subscriptions = []
-        return coasts.map { $0.close() }.merge()
     }
 }

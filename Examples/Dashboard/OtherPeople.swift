@@ -9,12 +9,25 @@ enum OtherPeople {
 
     /// Runs the program that `start` makes as long as people work.
     @MainActor static func work(_ start: (Coast, Coast) -> (DashboardModel, Page)) async throws {
-        let north = try await Sandbox.start([file("Oslo"), file("Bergen")])
-        var south = try await Sandbox.start([file("Rome"), file("Naples")])
-        let (model, page) = start(
-            Coast("north", host: north.url, harbours: ["Oslo", "Bergen"], credentials: credentials),
-            Coast("south", host: south.url, harbours: ["Rome", "Naples"], credentials: credentials)
-        )
+        let northern = try await Sandbox.start([file("Oslo"), file("Bergen")])
+        var southern = try await Sandbox.start([file("Rome"), file("Naples")])
+        let north = Coast("north", host: northern.url, harbours: ["Oslo", "Bergen"], credentials: credentials)
+        let south = Coast("south", host: southern.url, harbours: ["Rome", "Naples"], credentials: credentials)
+        // Its pipelines end with it.
+        try await day(of: start(north, south), at: northern, &southern)
+
+        for await _ in north.close().merge(with: south.close()).values {}
+        print("Sessions left: \(northern.counters.openSessions + southern.counters.openSessions)")
+        await northern.stop()
+        await southern.stop()
+    }
+
+    @MainActor private static func day(
+        of program: (model: DashboardModel, page: Page),
+        at north: Sandbox,
+        _ south: inout Sandbox
+    ) async throws {
+        let model = program.model
         await shown(on: model) { quays, _ in quays.count == 4 }
 
         let others = [DataAPI.Server(host: north.url), DataAPI.Server(host: south.url)]
@@ -28,6 +41,7 @@ enum OtherPeople {
         await shown(on: model) { quays, _ in quays.contains { $0.ships.contains { $0.berth == "9" } } }
         _ = try await ships(0, "Bergen").update(1) { $0.state = "at sea" }.firstValue()
         await shown(on: model) { quays, _ in quays.contains { $0.harbour == "Bergen" && $0.ships.count == 2 } }
+        for server in others { _ = await server.shutdown().awaitSingleResult() }
 
         for text in ["F", "Fr", "Fra", "Fram"] { model.searchText = text }
         await shown(on: model) { _, found in found == ["Fram in Oslo, in port"] }
@@ -36,7 +50,6 @@ enum OtherPeople {
         let files = ["Rome", "Naples"].compactMap(south.solution(named:))
         var configuration = Sandbox.Configuration()
         configuration.port = south.port
-        for server in others { _ = await server.shutdown().awaitSingleResult() }
         await south.stop()
         await shown(on: model) { quays, _ in
             quays.allSatisfy { $0.isCurrent == ["Oslo", "Bergen"].contains($0.harbour) }
@@ -45,12 +58,7 @@ enum OtherPeople {
         await shown(on: model) { _, found in found.count == 2 }
         south = try await Sandbox.start(files, configuration: configuration)
         await shown(on: model) { quays, _ in quays.count == 4 && quays.allSatisfy(\.isCurrent) }
-
-        withExtendedLifetime(page) {}
-        for await _ in model.close().values {}
-        print("Sessions left: \(north.counters.openSessions + south.counters.openSessions)")
-        await north.stop()
-        await south.stop()
+        withExtendedLifetime(program) {}
     }
 
     /// Waits until the page shows such quays and such finds.

@@ -113,7 +113,7 @@ import Testing
     ///
     /// - Returns: the number of killed programs.
     private func job(_ kind: Kind, withFaults: Bool, upTo most: Int, _ random: inout SeededRandom) async throws -> Int {
-        var solution = people(count: kind.recordCount)
+        var solution = Solution.people(count: kind.recordCount)
         solution.addJobs()
         var killed = 0
         var configuration = Sandbox.Configuration.patient
@@ -179,7 +179,7 @@ import Testing
         for row in rows where !row.isDone && !(kind.leavesRowsUnknown && row.result.kind == .unknown) {
             Issue.record("\(kind): \(row)")
         }
-        let people = sandbox.records(ofTable: "People", inDatabase: "Single") ?? []
+        let people = sandbox.people
         let names = people.compactMap { $0.values["Name"] }.sorted()
         let new = (1...rowCount).map { "New \($0)" }.sorted()
         let byId = Dictionary(people.map { ($0.recordId ?? 0, $0) }) { first, _ in first }
@@ -252,28 +252,4 @@ import Testing
 private let rowCount = 60
 /// The number of different keys of the rows that repeat them.
 private let keyCount = 20
-
-struct Member: LayoutRecord {
-    static let layout = "People"
-
-    var name: String
-    var city: String?
-    var uuid: String?
-
-    enum CodingKeys: String, CodingKey {
-        case name = "Name"
-        case city = "City"
-        case uuid = "UUID"
-    }
-}
-
-/// A file of this many people with unique UUIDs, whose record ids begin at 1.
-private func people(count: Int) -> Solution {
-    .single(
-        "People",
-        fields: [.init("Name"), .init("City"), .init("UUID", validation: .init(unique: true))],
-        layoutFields: ["Name", "City", "UUID"],
-        records: (0..<count).map { .init(["Name": "Old \($0 + 1)", "UUID": "u\($0 + 1)"]) }
-    )
-}
 #endif

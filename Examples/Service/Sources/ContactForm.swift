@@ -22,12 +22,9 @@ struct ContactForm: ResponseGenerator, Sendable {
     init(shows record: DataAPI.TypedLayout<Contact>.Record, message: String? = nil) {
         modId = record.modId
         self.message = message
-        let contact = record.fieldData
-        fields = [
-            Field(key: "name", label: "Name", shown: contact.name, value: contact.name),
-            Field(key: "email", label: "Email", shown: contact.email, value: contact.email),
-            Field(key: "city", label: "City", shown: contact.city ?? "", value: contact.city ?? ""),
-        ]
+        fields = zip(["name", "email", "city"], record.fieldData.texts).map { key, text in
+            Field(key: key, label: key.capitalized, shown: text, value: text)
+        }
     }
 
     /// The record as others have left it, with what the visitor has entered into fields that they have changed too.
@@ -36,11 +33,9 @@ struct ContactForm: ResponseGenerator, Sendable {
             shows: theirs,
             message: "Somebody else was faster. Nothing is saved yet: look at the marked fields, and save again."
         )
-        let (values, before) = (
-            [mine.name, mine.email, mine.city], [mine.shownName, mine.shownEmail, mine.shownCity]
-        )
-        for index in fields.indices where values[index] != before[index] {
-            fields[index].value = values[index]
+        let (wanted, shown) = (mine.wanted.texts, mine.shown.texts)
+        for index in fields.indices where wanted[index] != shown[index] {
+            fields[index].value = wanted[index]
             fields[index].isContested = contested.contains(fields[index].label)
         }
     }
@@ -82,4 +77,9 @@ struct ContactForm: ResponseGenerator, Sendable {
             preconditionFailure("the template above is wrong: \(error)")
         }
     }()
+}
+
+extension Contact {
+    /// The texts of the form, in its order.
+    fileprivate var texts: [String] { [name, email, city ?? ""] }
 }

@@ -63,14 +63,26 @@ extension Site {
 struct SentContact: Decodable {
     var modId: Int
     var shownName, shownEmail, shownCity: String
-    var name, email, city: String
+    private var name, email, city: String
+
+    var shown: Contact { Contact(name: shownName, email: shownEmail, city: shownCity) }
+
+    /// What the visitor wants. A browser leaves line breaks out of an `<input>`: a field that lacks nothing else is as
+    /// it was shown.
+    var wanted: Contact {
+        func entered(_ text: String, over shown: String) -> String {
+            text == shown.filter { !$0.isNewline } ? shown : text
+        }
+        return Contact(
+            name: entered(name, over: shownName),
+            email: entered(email, over: shownEmail),
+            city: entered(city, over: shownCity)
+        )
+    }
 
     func draft(id: Int) -> DataAPI.Draft<Contact> {
-        let shown = Contact(name: shownName, email: shownEmail, city: shownCity)
         var draft = DataAPI.TypedLayout<Contact>.Record(fieldData: shown, recordId: id, modId: modId).draft()
-        draft.name = name
-        draft.email = email
-        draft.city = city
+        draft.fields = wanted
         return draft
     }
 }

@@ -3,43 +3,7 @@ import FMSandbox
 import FMTestSupport
 import Testing
 
-/// A person of ``Solution/people(count:)``.
-struct Member: LayoutRecord, Equatable {
-    static let layout = "People"
-
-    var name: String
-    var city: String?
-    var uuid: String?
-
-    enum CodingKeys: String, CodingKey {
-        case name = "Name"
-        case city = "City"
-        case uuid = "UUID"
-    }
-
-    static func numbered(_ numbers: Range<Int>) -> [Member] { numbers.map { Member(name: "Member \($0)") } }
-}
-
-extension Solution {
-    /// A file of people with unique UUIDs. It has this many records, named "Old 1" and so on, whose record ids begin at
-    /// 1.
-    static func people(count: Int = 0) -> Solution {
-        .single(
-            "People",
-            fields: [
-                Field("Name", validation: .init(notEmpty: true)), Field("City"), Field("Age", .number),
-                Field("UUID", validation: .init(unique: true)),
-            ],
-            layoutFields: ["Name", "City", "Age", "UUID"],
-            records: (0..<count).map { Record(["Name": "Old \($0 + 1)", "UUID": "u\($0 + 1)"]) }
-        )
-    }
-}
-
 extension Sandbox {
-    /// The records of the table `People`.
-    var people: [Solution.Record] { records(ofTable: "People", inDatabase: "Single") ?? [] }
-
     func setLocked(_ isLocked: Bool, person recordId: Int) throws {
         try setLocked(isLocked, recordId: recordId, ofTable: "People", inDatabase: "Single")
     }
