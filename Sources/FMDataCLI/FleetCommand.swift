@@ -3,25 +3,23 @@ import FMData
 import FMDataFleet
 import Foundation
 
-/// `fmdata fleet`: looks at fleets, processes that share sessions and polls through a store.
+/// `fmdata fleet`: looks at fleets, processes that share sessions through a store.
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Looks at processes that share sessions and polls through Redis or Valkey.",
+        abstract: "Looks at processes that share sessions through Redis or Valkey.",
         subcommands: [FleetStatusCommand.self]
     )
 }
 
-/// `fmdata fleet status`: the slots of a store, who holds them, who waits, and who polls for live queries. It takes no
-/// key, since it reads no token and no change.
+/// `fmdata fleet status`: the slots of a store, who holds them, and who waits. It takes no key: it reads no token.
 struct FleetStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Lists the slots of each login, who holds them, who waits, and who polls for its live queries.",
+        abstract: "Lists the slots of each login, who holds them, and who waits.",
         discussion: """
-            A login is named by a digest of host, database and account, a live query by a digest of layout, find and order, \
-            a member by a name that it makes at its start. The store's account needs the rights ~fm:* +hello +ping +info \
-            +client|setname +scan +time +hgetall +zrange +zcount +get.
+            A login is named by a digest of host, database and account, a member by a name that it makes at its start. The \
+            store's account needs the rights ~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +get.
             """
     )
 
@@ -51,7 +49,7 @@ struct FleetStatusCommand: AsyncParsableCommand {
 
     private static let columns =
         [OutputColumn("login")]
-        + ["slots", "held", "waiting", "logins", "strays", "queries"].map { OutputColumn($0, isNumber: true) }
+        + ["slots", "held", "waiting", "logins", "strays"].map { OutputColumn($0, isNumber: true) }
         + [OutputColumn("remark")]
 }
 
@@ -90,14 +88,13 @@ extension FleetStatus.Pool {
     fileprivate var row: OutputRow {
         let held = slots.count { $0.holder != nil }
         return OutputRow(
-            cells: [name] + [slots.count, held, waiting.count, logins, strays, feeds.count].map(String.init)
+            cells: [name] + [slots.count, held, waiting.count, logins, strays].map(String.init)
                 + [remark ?? ""],
             object: [
                 "login": .text(name), "slots": .list(slots.map(\.object)), "waiting": .texts(waiting),
                 "logins": .int(logins), "strays": .int(strays), "seconds": .int(age.wholeSeconds),
                 "grace": grace > .zero ? .int(grace.wholeSeconds) : nil, "limit": limit.map(OutputValue.int),
                 "refused": refusal.map { .int($0.code?.rawValue ?? 0) },
-                "queries": feeds.isEmpty ? nil : .list(feeds.map(\.object)),
             ],
             details: [
                 OutputRow.Detail(
@@ -110,17 +107,6 @@ extension FleetStatus.Pool {
                     ? []
                     : [
                         OutputRow.Detail(name: "waiting", columns: [OutputColumn("member")], rows: waiting.map { [$0] })
-                    ])
-                + (feeds.isEmpty
-                    ? []
-                    : [
-                        OutputRow.Detail(
-                            name: "queries",
-                            columns: ["query", "leader", "members", "polls", "changes", "last"].map {
-                                OutputColumn($0)
-                            },
-                            rows: feeds.map(\.cells)
-                        )
                     ])
         )
     }
@@ -153,21 +139,6 @@ extension FleetStatus.Slot {
         guard holder != nil else { return isOpening ? "left during a login" : sessionLife == nil ? "empty" : "free" }
         if isOpening { return "logging in" }
         return isRecalled ? "recalled" : "held"
-    }
-}
-
-extension FleetStatus.Feed {
-    fileprivate var cells: [String] {
-        [
-            name, leader ?? "", "\(members)", "\(polls)", "\(changes)", age.map { "\($0.wholeSeconds) s ago" } ?? "",
-        ]
-    }
-
-    fileprivate var object: OutputValue {
-        [
-            "query": .text(name), "leader": leader.map(OutputValue.text), "members": .int(members),
-            "polls": .int(polls), "changes": .int(changes), "age": age.map { .int($0.wholeSeconds) },
-        ]
     }
 }
 

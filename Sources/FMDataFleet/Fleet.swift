@@ -3,16 +3,14 @@ public import FMData
 public import Logging
 import NIOCore
 
-/// Processes that share a number of sessions on a FileMaker host, and the polls of live queries, through Redis or
-/// Valkey.
+/// Processes that share a number of sessions on a FileMaker host, and the rate of polls, through Redis or Valkey.
 ///
-/// Without it, N processes open N times ``DataAPI/SessionConfiguration/maximumSessions`` sessions, and the same live
-/// query polls N times as often. Give all of them the same store, keys and number of slots:
+/// Without it, N processes open N times ``DataAPI/SessionConfiguration/maximumSessions`` sessions, and their live
+/// queries poll N times as often. Give all of them the same store, keys and number of slots:
 ///
 ///     let fleet = Fleet(slots: 4, store: StoreAddress(host: "cache.example.com"), keys: keys)
 ///     var config = DataAPI.Config()
 ///     config.sessions.budget = fleet.budget
-///     config.liveExchange = fleet.liveExchange
 ///     config.pollGate = fleet.pollGate
 ///     let server = DataAPI.Server(host: "fms.example.com", config: config)
 ///
@@ -30,26 +28,11 @@ import NIOCore
 /// | the store does not answer | who has a session goes on; who has none opens one after `storePatience` |
 /// | the store comes back empty | for 10 s holders say what they hold, and no slot is granted |
 ///
-/// Of each live query that several processes have, one polls, the *leader*; each of the others polls once, and then
-/// takes over what the leader has found:
-///
-/// | what happens | what follows |
-/// |---|---|
-/// | the leader is shut down, or its subscribers leave | another process polls at once |
-/// | it is killed | another one polls 11 s later at the latest |
-/// | it stands still for longer than 10 s | another one polls; what it finds too late is not passed on |
-/// | a process writes, or is told of a change | the leader polls |
-/// | a process lacks the privileges for the query | it does not lead |
-/// | a poll finds changes of more than 256 KiB | each process polls once |
-/// | the store does not answer for 20 s | each process polls, as many times slower as there were processes |
-/// | the store comes back | one process polls; if it is empty, each polls once before; subscribers see no reset |
-///
 /// **The store** needs no persistence. It should not evict keys (`maxmemory-policy noeviction`), and be used by nobody
-/// who must not use the sessions: tokens and the values of records are sealed, but whoever can write can take slots
-/// away. In the clear are digests of logins and queries, ids of members, numbers and times. A live query keeps its last
-/// 1,000 polls with changes for a day. An account with these rights is enough: `~fm:* &fm:* +hello +ping +info
-/// +client|setname +script|load +eval +evalsha +get +set +subscribe +unsubscribe +publish +time +hgetall +hmget +hset
-/// +hdel +zadd +zrange +zrem +zcard +zremrangebyscore +xadd +xrange +del +pexpire`, and `+role` behind Sentinels.
+/// who must not use the sessions: tokens are sealed, but whoever can write can take slots away. In the clear are
+/// digests of logins, ids of members, numbers and times. An account with these rights is enough: `~fm:* &fm:* +hello
+/// +ping +info +client|setname +script|load +eval +evalsha +get +set +subscribe +unsubscribe +publish +time +hgetall
+/// +hmget +hset +hdel +zadd +zrange +zrem +pexpire`, and `+role` behind Sentinels.
 ///
 /// The processes' clocks need not agree.
 public final class Fleet: Sendable {
@@ -88,9 +71,6 @@ public final class Fleet: Sendable {
 
     /// What databases take their sessions from: `config.sessions.budget`.
     public var budget: DataAPI.SessionBudget { core.budget }
-
-    /// What live queries share their polls through: `config.liveExchange`.
-    public var liveExchange: DataAPI.LiveExchange { core.liveExchange }
 
     /// What limits the polls of all processes together: `config.pollGate`.
     public var pollGate: DataAPI.PollGate { core.pollGate }

@@ -8,12 +8,6 @@ final class FleetCore: Sendable {
     private struct State {
         var byChannel: [String: SlotMember] = [:]
         var byMember: [MemberKey: SlotMember] = [:]
-        var feeds: [DataAPI.Member: FeedMember] = [:]
-
-        func feeds(of channel: String) -> [FeedMember] { feeds.values.filter { $0.channel == channel } }
-
-        /// All feeds, in an order that does not depend on their addresses: a simulation repeats what happens.
-        var feedsByChannel: [FeedMember] { feeds.values.sorted { $0.channel < $1.channel } }
     }
 
     private struct MemberKey: Hashable {
@@ -23,7 +17,6 @@ final class FleetCore: Sendable {
 
     private let client: StoreClient
     private let settings: SlotMember.Settings
-    private let feedSettings: FeedMember.Settings
     private let bucket: PollBucket
     private let sealer: Sealer
     private let surroundings: FleetSurroundings
@@ -33,7 +26,6 @@ final class FleetCore: Sendable {
     init(
         store: StoreAddress,
         settings: SlotMember.Settings,
-        feeds: FeedMember.Settings = FeedMember.Settings(),
         pollRateLimit: DataAPI.PollRateLimit = DataAPI.PollRateLimit(),
         sealer: Sealer,
         logger: Logger?,
@@ -43,7 +35,6 @@ final class FleetCore: Sendable {
         let state = NIOLockedValueBox(State())
         self.state = state
         self.settings = settings
-        feedSettings = feeds
         self.sealer = sealer
         self.surroundings = surroundings
         client = StoreClient(
@@ -55,16 +46,10 @@ final class FleetCore: Sendable {
             observer: StoreClient.Observer(
                 message: { channel, text in
                     guard let text = String(validating: text, as: UTF8.self) else { return }
-                    let (member, feeds) = state.withLockedValue { ($0.byChannel[channel], $0.feeds(of: channel)) }
-                    member?.received(text)
-                    for feed in feeds { feed.received(text) }
+                    state.withLockedValue { $0.byChannel[channel] }?.received(text)
                 },
                 connected: { _ in
-                    let (members, feeds) = state.withLockedValue {
-                        (Array($0.byChannel.values), $0.feedsByChannel)
-                    }
-                    for member in members { member.connected() }
-                    for feed in feeds { feed.connected() }
+                    for member in state.withLockedValue({ Array($0.byChannel.values) }) { member.connected() }
                 }
             )
         )
@@ -89,36 +74,17 @@ final class FleetCore: Sendable {
         )
     }
 
-    var liveExchange: DataAPI.LiveExchange {
-        DataAPI.LiveExchange(
-            turn: { [self] request, mustPoll in await feed(of: request).turn(mustPoll: mustPoll) },
-            polled: { [self] request, poll in await feed(of: request).polled(poll) },
-            hinted: { [self] request in state.withLockedValue { $0.feeds[request.member] }?.hinted() },
-            rested: { [self] request in state.withLockedValue { $0.feeds[request.member] }?.rested() },
-            left: { [self] request in
-                let (feed, isLast) = state.withLockedValue { state in
-                    let feed = state.feeds.removeValue(forKey: request.member)
-                    return (feed, feed.map { state.feeds(of: $0.channel).isEmpty } ?? false)
-                }
-                feed?.rested()
-                if let feed, isLast { client.unsubscribe(feed.channel) }
-            }
-        )
-    }
-
     var pollGate: DataAPI.PollGate { DataAPI.PollGate { [bucket] host in try await bucket.turn(host) } }
 
     /// What the store knows of the pools that this process uses.
     func status() async throws -> FleetStatus {
-        let (digests, feeds) = state.withLockedValue { state in
-            (Set(state.byMember.keys.map { Self.digest(of: $0.key) }), Set(state.feeds.values.map(\.names)))
-        }
-        return try await FleetStatus(of: digests, feeds, client)
+        try await FleetStatus(
+            of: Set(state.withLockedValue { $0.byMember.keys.map { Self.digest(of: $0.key) } }),
+            client
+        )
     }
 
     func shutdown() async {
-        // Those that follow need not wait until a lease ends.
-        for feed in state.withLockedValue({ $0.feedsByChannel }) { await feed.end() }
         await client.shutdown()
     }
 
@@ -151,24 +117,5 @@ final class FleetCore: Sendable {
         for member in unused { client.unsubscribe(member.channel) }
         if isNew { client.subscribe(member.channel) }
         return member
-    }
-
-    private func feed(of request: DataAPI.LiveExchange.Request) -> FeedMember {
-        let (feed, isFirst) = state.withLockedValue { state in
-            if let feed = state.feeds[request.member] { return (feed, false) }
-            let feed = FeedMember(
-                request,
-                client: client,
-                settings: feedSettings,
-                sealer: sealer,
-                surroundings: surroundings,
-                counters: counting
-            )
-            let isFirst = state.feeds(of: feed.channel).isEmpty
-            state.feeds[request.member] = feed
-            return (feed, isFirst)
-        }
-        if isFirst { client.subscribe(feed.channel) }
-        return feed
     }
 }

@@ -16,16 +16,6 @@ public struct FleetCounters: Hashable, Sendable {
     public var fullHosts = 0
     /// Tokens that could not be opened: sealed with a key that this process does not have, or changed.
     public var unreadableTokens = 0
-    /// Polls of live queries that were made for all members.
-    public var polls = 0
-    /// Polls whose changes were taken over from other members.
-    public var adoptedPolls = 0
-    /// Times that this process began to poll for a live query, as the first or after another one.
-    public var leads = 0
-    /// Polls that were made too late: another member polls for the query by now.
-    public var latePolls = 0
-    /// Changes of records that could not be opened: sealed with a key that this process does not have, or changed.
-    public var unreadableChanges = 0
     /// Sessions that were opened without a slot, since the store did not answer.
     public var sessionsWithoutStore = 0
     /// Commands to the store that failed.

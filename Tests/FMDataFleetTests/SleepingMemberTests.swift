@@ -8,8 +8,7 @@ import Testing
 @testable import FMDataFleet
 
 /// A member that stands still for longer than its lease, as after `SIGSTOP`, in each phase of its work: what it says
-/// too late is refused, and what it has opened is logged out. (`FleetTests` has one that holds a slot without using it,
-/// `FleetFeedTests` one that polls for all.)
+/// too late is refused, and what it has opened is logged out. `FleetTests` has one that holds a slot without using it.
 @Suite(.needsStore, .timeLimit(.minutes(10)))
 struct SleepingMemberTests {
     /// A member whose words reach the store through a proxy, and one that takes its slot.

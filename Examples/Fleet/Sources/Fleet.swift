@@ -3,8 +3,7 @@ import FMSandbox
 import Foundation
 
 /// Eight processes share four sessions of a FileMaker host, two of them are killed in the middle, and then all are
-/// started again. Then eight processes watch the same contacts, of which one asks the host; it is killed as well. The
-/// host counts what arrives.
+/// started again. The host counts what arrives.
 ///
 ///     swift run --package-path Examples/Fleet
 ///
@@ -43,8 +42,6 @@ struct FleetExample {
         report(host)
         print("Logins since: \(host.counters.logins - logins)")
 
-        try await watch(host, starter, store.address)
-
         for pool in try await FleetStatus.read(from: store.address).pools {
             for slot in pool.slots {
                 print(
@@ -54,27 +51,6 @@ struct FleetExample {
         }
         await host.stop()
     }
-
-    /// Has eight processes watch the contacts, and kills the one that asks the host for all of them.
-    private static func watch(_ host: Sandbox, _ starter: Starter, _ store: StoreAddress) async throws {
-        print("Eight processes watch the contacts.")
-        let asked = host.counters.requests[.getRecords, default: 0]
-        let leader = try starter.start("17", task: "watch")
-        _ = await leader.line()
-        let others = try (18...24).map { try starter.start("\($0)", task: "watch") }
-        for member in others { _ = await member.line() }
-        await finish(try starter.start("25", task: "Ada Lovelace"))
-        for member in [leader] + others { print("\(member.name): \(await member.line() ?? "ended")") }
-        leader.killNow()
-        print("\(leader.name): killed, 10 seconds until another one asks")
-        await finish(try starter.start("26", task: "The end"))
-        for member in others { await show(member) }
-        let polls = try await FleetStatus.read(from: store).pools.flatMap(\.feeds).reduce(0) { $0 + $1.polls }
-        let requests = host.counters.requests[.getRecords, default: 0] - asked
-        print("Watching: \(requests) requests, \(polls) of them for all, and a first one by each other process")
-    }
-
-    private static func finish(_ member: MemberProcess) async { while await member.line() != nil {} }
 
     /// Prints what a member says until it ends.
     private static func show(_ member: MemberProcess) async {

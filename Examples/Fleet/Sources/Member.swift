@@ -2,8 +2,7 @@ import FMData
 import FMDataFleet
 import Foundation
 
-/// One process of the fleet. It makes its calls, four at a time, and says how far it is; or it watches the contacts, or
-/// adds one.
+/// One process of the fleet. It makes its calls, four at a time, and says how far it is.
 enum Member {
     static func run() async throws {
         let environment = ProcessInfo.processInfo.environment
@@ -15,31 +14,13 @@ enum Member {
         let fleet = Fleet(slots: 4, store: store, keys: try FleetKeys([1: Array(key)], current: 1))
         var config = DataAPI.Config()
         config.sessions.budget = fleet.budget
-        config.liveExchange = fleet.liveExchange
-        config.pollGate = fleet.pollGate
         let database = try DataAPI.Server(environment: environment, config: config)
             .addDatabase(environment: environment)
 
-        let contacts = database.addLayout("Contacts").of(FieldData.self)
-        switch environment["FLEET_TASK"] {
-        case "watch": try await watch(contacts, until: "The end")
-        case let name?: _ = try await contacts.create(["Name": .text(name)]).firstValue()
-        case nil: await call(database.addLayout("Countries"), calls, fleet)
-        }
+        await call(database.addLayout("Countries"), calls, fleet)
         // The slots are free at once, and their sessions are for the others.
         _ = try await database.server.shutdown().firstValue()
         await fleet.shutdown()
-    }
-
-    /// Says what the contacts are whenever they change, until there is one with this name. Of all processes that do
-    /// this, one asks the host.
-    private static func watch(_ contacts: DataAPI.TypedLayout<FieldData>, until end: String) async throws {
-        let options = DataAPI.LiveOptions(every: .seconds(1) ... .seconds(2))
-        for try await value in contacts.live(options, isolation: nil).values {
-            let last = value.records.last?.fieldData["Name"]?.description ?? ""
-            say("\(value.records.count) contacts, the last is \(last)")
-            if last == end { return }
-        }
     }
 
     private static func call(_ countries: DataAPI.Layout, _ calls: Int, _ fleet: Fleet) async {

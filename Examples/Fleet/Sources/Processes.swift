@@ -12,13 +12,11 @@ struct Starter {
         self.store = store
     }
 
-    /// - Parameter task: `watch`, or the name of a contact to add; `nil` for calls.
-    func start(_ name: String, calls: Int = 0, task: String? = nil) throws -> MemberProcess {
-        var variables = [
+    func start(_ name: String, calls: Int) throws -> MemberProcess {
+        let variables = [
             "FM_HOST": host, "FM_DATABASE": "World", "FM_USER": "admin", "FM_PASSWORD": "secret",
             "FLEET_STORE": store, "FLEET_KEY": key, "FLEET_CALLS": "\(calls)",
         ]
-        variables["FLEET_TASK"] = task
         return try MemberProcess("member \(name)", variables)
     }
 }

@@ -35,7 +35,7 @@ final class AnswerPublisher<Response: DataAPIResponse>: ColdPublisher {
         Memory(
             notes: server.notes(of: request, in: token),
             collector: Response.Collector(
-                reader: server.reader.with(request.context.recordTap)
+                reader: server.reader
             ),
             answer: self
         )

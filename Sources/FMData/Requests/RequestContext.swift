@@ -15,8 +15,6 @@ struct RequestContext: Sendable {
     var isPoll = false
     /// The call, which counts for its observers; `nil` if it has none.
     var observed: ObservedCall?
-    /// Gets the bytes of each record of the answer.
-    var recordTap: RecordTap?
     /// Called on the connection's event loop when the request is about to be written, and again when that write is
     /// repeated.
     var willBeSent: (@Sendable () -> Void)?

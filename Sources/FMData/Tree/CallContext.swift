@@ -73,8 +73,7 @@ struct CallContext: Sendable {
             tag: options.tag,
             middleware: middleware,
             isPoll: options.pollMeter != nil,
-            observed: observed,
-            recordTap: options.recordTap
+            observed: observed
         )
     }
 

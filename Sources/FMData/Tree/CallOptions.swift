@@ -38,8 +38,6 @@ extension DataAPI {
         /// The meter of the live query whose poll makes the calls; `nil` for calls of the program. A poll's calls wait
         /// behind all others, and scripts that they run do not count as writes of the program.
         var pollMeter: PollMeter?
-        /// Keeps the bytes of the records that a poll reads, for an exchange; `nil` for none.
-        var recordTap: RecordTap?
         /// Whether the calls look up the cause of another call's error. Their own errors are then not explained.
         var isExplanation = false
         /// The tenure that the calls run in; `nil` for the one that is current when a call begins.

@@ -50,8 +50,6 @@ extension DataAPI {
         public var pageSize: Int?
         /// A limit for polls that several processes share; `nil`, the default, is none.
         public var pollGate: PollGate?
-        /// Shares the polls of live queries among several processes; `nil`, the default, polls in each of them.
-        public var liveExchange: LiveExchange?
         /// The number of connections to the server that may be open at once. The default is 16: two databases with all
         /// their sessions. Further sessions and downloads wait for a connection, as long as `timeouts.queue` says.
         public var maximumConnections = 16

@@ -2,14 +2,12 @@
 import Crypto
 import Foundation
 
-/// The keys with which the members of a fleet seal their tokens, and the changes of records that they pass on: AES-256
-/// in Galois/Counter mode.
+/// The keys with which the members of a fleet seal their tokens: AES-256 in Galois/Counter mode.
 ///
 /// All members need the same keys. To rotate a key, first give the new one to all members beside the old one, then make
 /// it the current one everywhere, and remove the old one after 15 minutes, when no token that it sealed lives any more.
 /// A member that lacks a key takes a token for none: it costs a login, and is counted
-/// (``FleetCounters/unreadableTokens``). Changes that it cannot open cost it a poll
-/// (``FleetCounters/unreadableChanges``).
+/// (``FleetCounters/unreadableTokens``).
 ///
 ///     let keys = try FleetKeys([1: old, 2: new], current: 2)
 ///

@@ -1,4 +1,4 @@
-/// Makes what lies in the store unreadable for everybody but the members of a fleet: tokens, and changes of records.
+/// Makes the tokens that lie in the store unreadable for everybody but the members of a fleet.
 struct Sealer: Sendable {
     /// - Parameter place: where the sealed content will be; it cannot be opened anywhere else.
     var seal: @Sendable (_ content: [UInt8], _ place: String) throws -> [UInt8]

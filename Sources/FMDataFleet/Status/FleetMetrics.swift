@@ -17,8 +17,6 @@ import NIOConcurrencyHelpers
 /// | `filemaker.fleet.waiting` | gauge | members that wait |
 /// | `filemaker.fleet.logins` | gauge | logins since the store was started, by all processes |
 /// | `filemaker.fleet.strays` | gauge | holders that died during a login or had no answer to it, likewise |
-/// | `filemaker.fleet.feeds` | gauge | live queries that share their polls |
-/// | `filemaker.fleet.polls` | gauge | their polls since the store was started, by all processes |
 /// | `filemaker.fleet.events` | counter | what this process counts in ``FleetCounters``, `event` says which |
 ///
 /// The gauges are what the store knows, so every process reports the same values: show one or the greatest, not their
@@ -67,8 +65,6 @@ public final class FleetMetrics: Sendable {
         record("waiting", pool.waiting.count)
         record("logins", pool.logins)
         record("strays", pool.strays)
-        record("feeds", pool.feeds.count)
-        record("polls", pool.feeds.reduce(0) { $0 + $1.polls })
     }
 
     private static let events: [(String, any KeyPath<FleetCounters, Int> & Sendable)] = [
@@ -78,11 +74,6 @@ public final class FleetMetrics: Sendable {
         ("stray", \.strays),
         ("fullHost", \.fullHosts),
         ("unreadableToken", \.unreadableTokens),
-        ("poll", \.polls),
-        ("adoptedPoll", \.adoptedPolls),
-        ("lead", \.leads),
-        ("latePoll", \.latePolls),
-        ("unreadableChanges", \.unreadableChanges),
         ("sessionWithoutStore", \.sessionsWithoutStore),
         ("storeFailure", \.storeFailures),
         ("command", \.commands),

@@ -2,7 +2,7 @@ import NIOCore
 
 extension FleetStatus {
     /// Reads the status of all pools of a store, over a connection of its own. An account with these rights is enough:
-    /// `~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +zcount +get`.
+    /// `~fm:* +hello +ping +info +client|setname +scan +time +hgetall +zrange +get`.
     ///
     /// Throws a ``StoreError``; ``StoreError/Code/unreachable`` if there is no connection within five seconds,
     /// or no answer within ten.
@@ -21,8 +21,7 @@ extension FleetStatus {
         let status: Result<FleetStatus, any Error>
         do {
             let digests = try await client.names(matching: "fm:*:pool").compactMap(SlotCalls.Names.digest(ofPool:))
-            let feeds = try await client.names(matching: "fm:*:q:*").compactMap(FeedCalls.Names.init(feed:))
-            status = .success(try await FleetStatus(of: Set(digests), Set(feeds), client))
+            status = .success(try await FleetStatus(of: Set(digests), client))
         } catch {
             status = .failure(error)
         }
@@ -31,14 +30,10 @@ extension FleetStatus {
     }
 
     /// Pools that the store does not have are left out.
-    init(of digests: Set<String>, _ names: Set<FeedCalls.Names>, _ client: StoreClient) async throws {
+    init(of digests: Set<String>, _ client: StoreClient) async throws {
         pools = []
-        var feeds: [String: [Feed]] = [:]
-        for name in names.sorted(by: { $0.feed < $1.feed }) {
-            if let feed = try await client.feed(name) { feeds[name.login, default: []].append(feed) }
-        }
-        for digest in digests.union(feeds.keys).sorted() {
-            if let pool = try await client.pool(digest, feeds[digest] ?? []) { pools.append(pool) }
+        for digest in digests.sorted() {
+            if let pool = try await client.pool(digest) { pools.append(pool) }
         }
     }
 }
@@ -81,17 +76,7 @@ extension StoreClient {
         return Dictionary(pairs) { first, _ in first }
     }
 
-    fileprivate func feed(_ names: FeedCalls.Names) async throws -> FleetStatus.Feed? {
-        async let time = now()
-        async let hash = fields(names.feed)
-        let fields = try await hash
-        let now = try await time
-        if fields.isEmpty { return nil }
-        let members = try await send { _ in RESPCommand("ZCOUNT", names.members, "(\(now)", "+inf") }.integer
-        return FleetStatus.Feed(name: names.query, fields: fields, members: max(0, members ?? 0), now: now)
-    }
-
-    fileprivate func pool(_ digest: String, _ feeds: [FleetStatus.Feed]) async throws -> FleetStatus.Pool? {
+    fileprivate func pool(_ digest: String) async throws -> FleetStatus.Pool? {
         let names = SlotCalls.Names(digest: digest)
         async let time = now()
         async let hash = fields(names.pool)
@@ -104,9 +89,8 @@ extension StoreClient {
             fields: fields,
             line: members.compactMap(\.string),
             refusal: try await refusal.string,
-            now: try await time,
-            feeds: feeds
+            now: try await time
         )
-        return fields.isEmpty && feeds.isEmpty ? nil : pool
+        return fields.isEmpty ? nil : pool
     }
 }

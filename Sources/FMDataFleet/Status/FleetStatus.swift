@@ -1,9 +1,8 @@
 public import FMData
 
-/// What the store of a fleet knows at a moment: the slots of each login, who holds them, who waits, and who polls for
-/// its live queries.
+/// What the store of a fleet knows at a moment: the slots of each login, who holds them, and who waits.
 ///
-/// It contains no token, no account, no host and no query. Reading it takes none of the fleet's keys:
+/// It contains no token, no account and no host. Reading it takes none of the fleet's keys:
 ///
 ///     for pool in try await FleetStatus.read(from: store).pools { print(pool.name, pool.waiting.count) }
 public struct FleetStatus: Hashable, Sendable {
@@ -14,7 +13,7 @@ public struct FleetStatus: Hashable, Sendable {
     public struct Pool: Hashable, Sendable {
         /// 32 hexadecimal digits, a digest of host, database and login: the same in all processes and runs.
         public var name: String
-        /// The slots, in the order of their numbers; none if the fleet shares only polls.
+        /// The slots, in the order of their numbers.
         public var slots: [Slot]
         /// Who waits for a slot, in the order in which they get one.
         public var waiting: [String]
@@ -33,33 +32,12 @@ public struct FleetStatus: Hashable, Sendable {
         /// How long ago the pool was made. A pool that nobody uses for a day is forgotten, and so are all when the
         /// store is started anew.
         public var age: Duration
-        /// The live queries that share their polls, in the order of their names.
-        public var feeds: [Feed]
 
         /// Those who hold slots or wait for one. A process has a member for each database object.
         public var members: Set<String> { Set(slots.compactMap(\.holder)).union(waiting) }
 
         /// The average number of logins in an hour, since the pool was made.
         public var loginsPerHour: Double { Double(logins) / max(1, age / .seconds(3600)) }
-    }
-
-    /// The shared polls of one live query.
-    public struct Feed: Hashable, Sendable {
-        /// 32 hexadecimal digits, a digest of the query: the same in all processes and runs.
-        public var name: String
-        /// The member that polls; `nil` if nobody does.
-        public var leader: String?
-        /// How long it polls if it says nothing more; zero if nobody polls.
-        public var lease: Duration
-        /// How many members there are: those that have asked within the last three leases, 30 seconds.
-        public var members: Int
-        /// Polls since the feed was made. A feed that nobody uses for a day is forgotten, and so are all when the store
-        /// is started anew.
-        public var polls: Int
-        /// How many of these have found changes.
-        public var changes: Int
-        /// How long ago the last poll began; `nil` if there was none.
-        public var age: Duration?
     }
 
     /// Credentials that the host has refused.
@@ -94,22 +72,13 @@ extension FleetStatus.Pool {
     ///   - line: the members that wait, in their order.
     ///   - refusal: the note that the credentials were refused.
     ///   - now: the store's time in milliseconds.
-    init(
-        name: String,
-        fields: [String: String],
-        line: [String],
-        refusal: String?,
-        now: Int,
-        feeds: [FleetStatus.Feed] = []
-    ) {
+    init(name: String, fields: [String: String], line: [String], refusal: String?, now: Int) {
         func number(_ field: String) -> Int { Int(fields[field] ?? "") ?? 0 }
         func left(_ field: String) -> Duration { .milliseconds(max(0, number(field).subtractingSafely(now))) }
         func past(_ field: String) -> Duration { .milliseconds(max(0, now.subtractingSafely(number(field)))) }
         self.name = name
-        self.feeds = feeds
         let numbers = fields.keys.compactMap { $0.first.map("olutxb".contains) == true ? Int($0.dropFirst()) : nil }
-        let count = fields.isEmpty ? 0 : max(1, number("k")).clamped
-        let all = Set(numbers).union(Array(0...count)).filter { (1...Self.mostSlots).contains($0) }
+        let all = Set(numbers).union(1...max(1, number("k")).clamped).filter { (1...Self.mostSlots).contains($0) }
         slots = all.sorted().map { slot in
             let isHeld = left("u\(slot)") > .zero
             let hasSession = fields["t\(slot)"] != nil && left("x\(slot)") > .zero
@@ -136,22 +105,6 @@ extension FleetStatus.Pool {
 
     /// More than any fleet has: whoever can write to the store must not make its readers run out of memory.
     fileprivate static let mostSlots = 10_000
-}
-
-extension FleetStatus.Feed {
-    /// Reads the hash of a feed. Whatever it contains, it is read as far as it makes sense.
-    ///
-    /// - Parameter now: the store's time in milliseconds.
-    init(name: String, fields: [String: String], members: Int, now: Int) {
-        func number(_ field: String) -> Int { Int(fields[field] ?? "") ?? 0 }
-        self.name = name
-        self.members = members
-        lease = .milliseconds(max(0, number("u").subtractingSafely(now)))
-        leader = lease > .zero ? fields["o"] : nil
-        polls = max(0, number("n"))
-        changes = max(0, number("s"))
-        age = fields["a"] == nil ? nil : .milliseconds(max(0, now.subtractingSafely(number("a"))))
-    }
 }
 
 extension Int {

@@ -75,8 +75,7 @@ struct SlotCallsTests {
     @Test func anAccountNeedsOnlyTheRightsThatAreDocumented() async throws {
         let rights =
             "on >secret ~fm:* &fm:* +hello +ping +info +client|setname +script|load +eval +evalsha +get +set +subscribe "
-            + "+unsubscribe +publish +time +hgetall +hmget +hset +hdel +zadd +zrange +zrem +zcard +zremrangebyscore "
-            + "+xadd +xrange +del +pexpire"
+            + "+unsubscribe +publish +time +hgetall +hmget +hset +hdel +zadd +zrange +zrem +pexpire"
         try await StoreServer.run { server in
             let owner = StoreClient.make(at: server.address)
             _ = try await owner.send { _ in
@@ -95,17 +94,6 @@ struct SlotCallsTests {
             expectNoDifference(awaited: try await calls.put([1], slot: 1, lease: "l", life: 1000), true)
             try await calls.noteRefusal(212)
             expectNoDifference(awaited: try await calls.refusal(), 212)
-            let names = FeedCalls.Names(login: "d", query: "q")
-            let feed = FeedCalls(client: client, names: names, settings: .init(), me: "me", lease: "l")
-            client.subscribe(names.channel)
-            expectNoDifference(awaited: try await feed.lead(epoch: "e").leads, true)
-            expectNoDifference(
-                awaited: try await feed.append(epoch: "e", sequence: 1, duration: 0, digest: "d", [1]),
-                .init(sequence: 1, polls: 1)
-            )
-            expectNoDifference(awaited: try await feed.read(epoch: "e", after: 0)?.entries.map(\.data), [[1]])
-            try await feed.hint()
-            try await feed.resign()
             try await PollBucket(client: client, limit: .init()).turn("host")
             await #expect(throws: StoreError(.refused, word: "NOPERM")) {
                 try await client.send { _ in RESPCommand("FLUSHALL") }

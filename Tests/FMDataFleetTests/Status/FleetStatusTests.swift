@@ -71,28 +71,6 @@ import Testing
         expectNoDifference(pool(["logins": "6", "since": "999000"]).loginsPerHour, 6)
     }
 
-    @Test func aFeedSaysWhoPollsAndHowFarItIs() {
-        let fields = ["o": "ada", "u": "1008000", "n": "12", "s": "5", "a": "994000"]
-        let feed = FleetStatus.Feed(name: "q", fields: fields, members: 3, now: 1_000_000)
-        expectNoDifference(feed.leader, "ada")
-        expectNoDifference(feed.lease, .seconds(8))
-        expectNoDifference([feed.members, feed.polls, feed.changes], [3, 12, 5])
-        expectNoDifference(feed.age, .seconds(6))
-        let left = FleetStatus.Feed(
-            name: "q",
-            fields: ["o": "ada", "u": "999999", "n": "-1"],
-            members: 0,
-            now: 1_000_000
-        )
-        expectNoDifference(left.leader, nil)
-        expectNoDifference(left.polls, 0)
-        expectNoDifference(left.age, nil)
-    }
-
-    @Test func aLoginThatSharesOnlyPollsHasNoSlots() {
-        expectNoDifference(pool([:]).slots, [])
-    }
-
     @Test func whatMakesNoSenseIsLeftOut() {
         let fields = [
             "k": "9223372036854775807", "u1": "x", "u-5": "1", "u99999999999999999999": "1", "o0": "x",
@@ -126,10 +104,6 @@ import Testing
             try await calls("eve").noteRefusal(212)
             // It need not ask again while the test takes its time.
             _ = try await client.send { _ in RESPCommand("HSET", calls("eve").names.pool, "a:eve", "9999999999999") }
-            let names = FeedCalls.Names(login: Self.digest, query: String(repeating: "a", count: 32))
-            let feed = FeedCalls(client: client, names: names, settings: .init(lease: 3_600_000), me: "ada", lease: "l")
-            _ = try await feed.lead(epoch: "e")
-            _ = try await feed.append(epoch: "e", sequence: 1, duration: 0, digest: "d", Array("canary".utf8))
             let status = try await FleetStatus.read(from: store.address, times: .ofTests())
             let pool = try #require(status.pools.first)
             expectNoDifference(status.pools.map(\.name), [Self.digest])
@@ -140,9 +114,6 @@ import Testing
             expectNoDifference(pool.members, ["ada", "bob", "eve"])
             expectNoDifference(pool.logins, 1)
             expectNoDifference(pool.refusal?.code, 212)
-            expectNoDifference(pool.feeds.map(\.name), [names.query])
-            expectNoDifference(pool.feeds.map(\.leader), ["ada"])
-            expectNoDifference(pool.feeds.map { [$0.members, $0.polls, $0.changes] }, [[1, 1, 1]])
             var text = ""
             dump(status, to: &text)
             #expect(!text.contains("canary"))
@@ -195,18 +166,14 @@ import Testing
                 _ = try await calls.take("lease of \(me)")
                 _ = try await client.send { _ in RESPCommand("HSET", calls.names.pool, "a:bob", "9999999999999") }
             }
-            let names = FeedCalls.Names(login: Self.digest, query: String(repeating: "a", count: 32))
-            let feed = FeedCalls(client: client, names: names, settings: .init(lease: 3_600_000), me: "eve", lease: "l")
-            _ = try await feed.lead(epoch: "e")
             let (status, output) = try await command(["--store", "unix://\(store.socket)", "--ndjson"])
             expectNoDifference(status, 0)
             #expect(
                 output.hasPrefix(#"{"login":"\#(Self.digest)","slots":[{"slot":1,"state":"logging in","holder":"ada""#)
             )
             #expect(output.contains(#""waiting":["bob"],"logins":0,"strays":0"#))
-            #expect(output.contains(#""queries":[{"query":"\#(names.query)","leader":"eve""#))
             let table = try await command(["--table"], store: "unix://\(store.socket)")
-            for text in [Self.digest, "logging in", "ada", "bob", "eve", names.query] {
+            for text in [Self.digest, "logging in", "ada", "bob"] {
                 #expect(table.output.contains(text))
             }
             await client.shutdown()

@@ -20,7 +20,6 @@ struct TestFleet {
         user: String? = nil,
         password: String = Solution.Sample.password,
         times: StoreClient.Times = .ofTests(),
-        sealer: Sealer = .plain,
         _ change: (inout SlotMember.Settings) -> Void = { _ in }
     ) {
         var settings = SlotMember.Settings()
@@ -33,15 +32,13 @@ struct TestFleet {
         core = FleetCore(
             store: address,
             settings: settings,
-            feeds: .ofTests,
             pollRateLimit: .init(perMinute: 1_000_000_000, burst: 1_000_000_000),
-            sealer: sealer,
+            sealer: .plain,
             logger: nil,
             times: times
         )
         var config = DataAPI.Config.patient
         config.sessions.budget = core.budget
-        config.liveExchange = core.liveExchange
         config.pollGate = core.pollGate
         config.pollRateLimit = .init(perMinute: 1_000_000_000, burst: 1_000_000_000)
         database = DataAPI.Server(host: host.url, config: config)
@@ -81,20 +78,6 @@ extension SlotCalls.Settings {
             refusalTime: hour,
             lockedTime: hour
         )
-    }
-}
-
-extension FeedMember.Settings {
-    /// Nothing ends by the store's clock, as with slots: see ``StoredFeed``.
-    static var ofTests: FeedMember.Settings {
-        var settings = FeedMember.Settings()
-        settings.calls.lease = 3_600_000
-        settings.machine.lease = .hours(1)
-        settings.machine.renewal = .hours(1)
-        settings.machine.patience = .milliseconds(100)
-        settings.machine.pause = .milliseconds(50)
-        settings.machine.delay = .zero
-        return settings
     }
 }
 

@@ -82,6 +82,15 @@ extension Program {
         for _ in 0..<chance.pick([1, 2, 4, 8]) {
             faults.append(trouble(chance.pick(kinds), span, members.count, &chance))
         }
+        if chance.once(in: 3) { replaceMembers(span, members.count, &chance) }
+    }
+
+    /// Shuts processes down, and starts others in place of most of them, as a new version of a program does.
+    private mutating func replaceMembers(_ span: Int, _ members: Int, _ chance: inout Chance) {
+        for _ in 0..<chance.pick([1, 3]) {
+            let event = MemberEvent.shutDown(restartsAfter: chance.pick([nil, 0, 5000]))
+            faults.append(.member(milliseconds: chance.below(span + 20_000), chance.below(members), event))
+        }
     }
 
     /// Nothing logs out: then a session that ends was ended by somebody to whom it did not belong.

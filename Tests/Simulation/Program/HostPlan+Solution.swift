@@ -31,7 +31,7 @@ extension HostPlan {
         }
         if work == .records { solution.addJobs() }
         if work == .journals { solution.keepTrails() }
-        if work == .live || work == .accounts || work == .fleets || work.hasRestores {
+        if work == .live || work == .accounts || work.hasRestores {
             solution.tables[0].fields.append(.init("Changed", .timestamp, autoEnter: .modificationTimestamp))
             solution.layouts.append(
                 .layout(.init(name: HostPlan.stampedLayout, table: "Rows", fields: ["Marker", "Note", "Changed"]))

@@ -52,10 +52,7 @@ extension Program {
         if work == .journals { planJobs(&chance) }
         if work == .copies { planCopies(span, &chance) }
         if work == .restores { planRestores(span, &chance) }
-        if work == .fleets {
-            planFleet(span, &chance)
-            planFeeds(span, &chance)
-        }
+        if work == .fleets { planFleet(span, &chance) }
     }
 
     private mutating func calmDown() {

@@ -79,8 +79,8 @@ enum Work: String, CaseIterable {
     case copies
     /// Live queries of more than a page, while others write, hosts answer falsely and backups are restored.
     case restores
-    /// Calls of several processes that share their sessions through a store, and in a third of the programs the polls
-    /// of live queries, while processes stand still or are killed.
+    /// Calls of several processes that share their sessions through a store, while processes stand still, are killed or
+    /// are replaced by others.
     case fleets
 
     /// The verbs of a typical program, each as often as its share.

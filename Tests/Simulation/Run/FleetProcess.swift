@@ -17,7 +17,6 @@ final class FleetProcess: @unchecked Sendable {
     private let machine: VirtualMachine
     private let core: FleetCore
     private let watch = BudgetWatch()
-    private let exchange = ExchangeWatch()
     private(set) var server: DataAPI.Server?
     private(set) var database: DataAPI.Database?
     private let life = Life()
@@ -81,7 +80,6 @@ final class FleetProcess: @unchecked Sendable {
         )
         var config = program.client.config(simulation.log)
         config.sessions.budget = watch.watched(core.budget)
-        config.liveExchange = exchange.watched(core.liveExchange)
         config.sessions.fullHostDeadline = config.sessions.waitingDeadline
         var runtime = Runtime(eventLoopGroup: VirtualLoopGroup(Array(loops.dropLast()))) { opening in
             if life.hasEnded { return opening.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
@@ -117,9 +115,6 @@ final class FleetProcess: @unchecked Sendable {
 
     /// How many logins of it are under way.
     var loginsUnderWay: Int { watch.logins.count }
-
-    /// How many polls of each shared query it has made.
-    var polls: [String: Int] { exchange.polls }
 
     /// Whether it lives and goes on.
     var isAwake: Bool { !isDead && machine.now >= stalledUntil }
@@ -234,25 +229,6 @@ private final class BudgetWatch: @unchecked Sendable {
                 unknownSessions += 1
                 try await budget.left(slot)
             }
-        )
-    }
-}
-
-/// Counts the accepted polls of shared queries, by the digests of the queries.
-private final class ExchangeWatch: @unchecked Sendable {
-    // Sendable because it runs on the one real thread of the machine.
-    private(set) var polls: [String: Int] = [:]
-
-    func watched(_ exchange: DataAPI.LiveExchange) -> DataAPI.LiveExchange {
-        DataAPI.LiveExchange(
-            turn: exchange.turn,
-            polled: { [self] request, report in
-                polls[request.query, default: 0] += 1
-                await exchange.polled(request, report)
-            },
-            hinted: exchange.hinted,
-            rested: exchange.rested,
-            left: exchange.left
         )
     }
 }

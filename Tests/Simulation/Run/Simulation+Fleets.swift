@@ -159,7 +159,6 @@ extension Simulation {
         let limit = forgottenSessions + lostLogins + (processes + dead).reduce(0) { $0 + $1.unknownSessions }
         if lost > limit { find("the host has \(lost) sessions that nobody knows, \(limit) are accounted for") }
         for process in living {
-            guard !watching.contains(where: { $0.process === process }) else { continue }
             if let status = process.database?.sessionStatus, status.leased + status.waiting > 0 {
                 find("process \(process.member): all calls have ended, and yet \(status)")
             }
@@ -177,7 +176,6 @@ extension Simulation {
             for process in living where !process.hasShutDown {
                 find("the shutdown of process \(process.member) never ended")
             }
-            for call in watching { find("call \(call.step.id) \(call.step.verb): goes on after the shutdown") }
         case .release: break
         }
         judgeFleet()
@@ -209,10 +207,7 @@ extension Simulation {
         guard program.isCalm else { return }
         for process in processes {
             let counters = process.counters
-            let troubles = [
-                counters.storeFailures, counters.strays, counters.slotsLost, counters.fullHosts, counters.latePolls,
-                counters.unreadableChanges,
-            ]
+            let troubles = [counters.storeFailures, counters.strays, counters.slotsLost, counters.fullHosts]
             if troubles.contains(where: { $0 > 0 }) {
                 find("process \(process.member) has \(counters), though nothing went wrong")
             }

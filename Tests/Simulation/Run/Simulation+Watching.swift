@@ -15,7 +15,7 @@ extension Simulation {
     /// have the records of the hosts.
     func letWatchersSee() {
         let watching = watching
-        guard program.fleet == nil, !watching.isEmpty else { return }
+        guard !watching.isEmpty else { return }
         let start = machine.now
         isEnding = true
         onUserThread(in: 0) { [self] in

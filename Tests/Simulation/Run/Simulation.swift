@@ -154,7 +154,6 @@ final class Simulation: @unchecked Sendable {
         letCallsEnd()
         letJobsEnd()
         letWatchersSee()
-        letFeedsSee()
         checkRegistries()
         checkFleetAtRest()
         end()

@@ -3,8 +3,8 @@ import NIOCore
 @testable import FMDataFleet
 @testable import FMTestStore
 
-/// The store of a fleet in memory: it answers the commands with which members share slots and polls, and forgets
-/// everything when it is started again.
+/// The store of a fleet in memory: it answers the commands with which members share slots, and forgets everything when
+/// it is started again.
 final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
     // Sendable because it runs on the one real thread of the machine.
     let name = "store.example.com"
@@ -18,7 +18,6 @@ final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
     /// How far its clock was set forward, in milliseconds.
     private var offset = 0
     private var pools: [String: StoredSlots] = [:]
-    private var feeds: [String: StoredPolls] = [:]
     private var notes: [String: (text: [UInt8], until: Int)] = [:]
     private var scripts: Set<String> = []
     /// The strays of runs that are over.
@@ -57,7 +56,7 @@ final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
         case .restart(let milliseconds):
             whenForgetting()
             formerStrays = strays
-            (pools, feeds, notes, scripts) = ([:], [:], [:], [])
+            (pools, notes, scripts) = ([:], [:], [])
             runs += 1
             isDown = milliseconds > 0
             let back = machine.now + .milliseconds(Int64(milliseconds))
@@ -106,39 +105,24 @@ final class SimulatedStore: SimulatedPeer, @unchecked Sendable {
         case ("SET", 5):
             notes[texts[1]] = (words[2], now + (Int(texts[4]) ?? 0))
             return .simple("OK")
-        case ("PUBLISH", 3):
-            tell(texts[1], texts[2])
-            return .integer(1)
         case ("EVALSHA", 9...):
             return scripts.contains(texts[1]) ? run(words, texts) : .error(.init("NOSCRIPT".utf8))
         case ("EVAL", 9...):
-            guard let script = Self.known.first(where: { $0.text == texts[1] }) else {
-                return .error(.init("ERR unknown script".utf8))
-            }
-            scripts.insert(script.hash)
+            guard texts[1] == StoreScript.slots.text else { return .error(.init("ERR unknown script".utf8)) }
+            scripts.insert(StoreScript.slots.hash)
             return run(words, texts)
         default: return .error(.init("ERR unknown command".utf8))
         }
     }
 
-    private static let known = [StoreScript.slots, .feeds]
-
-    /// Keys stand before the arguments: two of a pool, or three of a feed. The first one names it.
+    /// The two keys of the pool stand before the arguments. The first one names it.
     private func run(_ words: [[UInt8]], _ texts: [String]) -> RESPValue {
         let name = texts[3]
         let arguments = Array(words[(3 + (Int(texts[2]) ?? 0))...])
         var messages: [(channel: String, word: String)] = []
-        let answer: RESPValue
-        if texts[2] == "2" {
-            let prefix = String(decoding: arguments[8], as: UTF8.self)
-            answer = pools[name, default: StoredSlots()].run(arguments, now: now) { member, word in
-                messages.append((prefix + member, word))
-            }
-        } else {
-            let channel = String(decoding: arguments[4], as: UTF8.self)
-            answer = feeds[name, default: StoredPolls()].run(arguments, now: now) { word in
-                messages.append((channel, word))
-            }
+        let prefix = String(decoding: arguments[8], as: UTF8.self)
+        let answer = pools[name, default: StoredSlots()].run(arguments, now: now) { member, word in
+            messages.append((prefix + member, word))
         }
         trace.note { "\(self.name): \(String(decoding: arguments[0], as: UTF8.self)) \(answer.shown)" }
         for (channel, word) in messages { tell(channel, word) }

@@ -112,11 +112,6 @@ final class JSONDocument {
     /// The text of a string or key.
     @inline(__always)
     func text(_ entry: JSONTape.Entry) -> String { JSONText.string(content(entry), entry.flags) }
-
-    /// The bytes of the value on the tape, after it was read in full.
-    var valueBytes: [UInt8] {
-        Array(UnsafeBufferPointer(start: bytes + valueStart, count: max(0, position - valueStart)))
-    }
 }
 
 extension JSONDocument {

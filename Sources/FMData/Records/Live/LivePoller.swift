@@ -18,37 +18,11 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     /// Of listeners that continue an earlier run, until all records they know were found or confirmed as removed.
     private var expectations: [ListenerID: Expectation] = [:]
 
-    /// Of a query that shares its polls: its part in the exchange, as the account that polls.
-    private var share: LiveShare?
-    /// Counts the questions to the exchange: answers to any but the latest are ignored.
-    private var lastAsk = 0
-    /// What others have found, for the poll that begins next.
-    private var adopted: (findings: DataAPI.LiveExchange.Findings, share: LiveShare)?
-    /// Whether its records may be others than those of the exchange, so that it has to poll.
-    private var mustPoll = false
-    /// What it has adopted only in part.
-    private var unsettled = UnsettledChanges()
-    /// The digest that its records have after the poll under way, if they are those of the exchange.
-    private var digestToMeet: String?
-    /// Whether its next poll is made as if nothing were known, since another process has found another file.
-    private var isOutOfDate = false
-    /// What the poll under way reads of new versions.
-    private var tap: RecordTap?
-    private var pace = 1.0
-
     private let poll: Poll<R>
     private let policy: ChangePolicy<R>
-    private let sharing: LiveSharing?
 
-    /// - Parameter sharing: `nil` for a query that does not share its polls with other processes.
-    init(
-        _ poll: Poll<R>,
-        _ options: DataAPI.LiveOptions,
-        of layout: DataAPI.Layout,
-        sharing: LiveSharing? = nil
-    ) {
+    init(_ poll: Poll<R>, _ options: DataAPI.LiveOptions, of layout: DataAPI.Layout) {
         self.poll = poll
-        self.sharing = sharing
         strategy = poll.strategy
         let encoder = layout.encoder
         policy = ChangePolicy(
@@ -134,31 +108,16 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     // MARK: Polls
 
     override func beginPoll(_ terms: PollTerms) {
-        let (state, strategy, adopted, isOutOfDate, isShared) = lock.withLock {
+        let (state, strategy) = lock.withLock {
             for id in expectations.keys { expectations[id]?.isLookedFor = true }
-            return (self.state, self.strategy, self.adopted.take(), self.isOutOfDate, self.share != nil)
+            return (self.state, self.strategy)
         }
-        if let adopted, adopted.share.tenure === terms.tenure {
-            return adopt(adopted.findings, into: state, strategy, terms)
-        }
-        var terms = terms
-        if isShared, !state.isBlank {
-            let known = LiveVersions(state)
-            terms.tap = RecordTap { version in
-                known.modId(of: version.recordId, near: .max) == version.modId
-                    && !known.undecodable.contains(version.recordId)
-            }
-        }
-        lock.withLock { (tap, mustPoll) = (terms.tap, false) }
-        let findings: Poll<R>.Publisher =
-            isOutOfDate
-            ? performAnew(terms)
-            : poll.perform(state, strategy, terms)
-                .followed { [self] findings in
-                    compared(state, findings, terms).followed { [self] isOther in
-                        isOther ? performAnew(terms) : .of(findings)
-                    }
+        let findings = poll.perform(state, strategy, terms)
+            .followed { [self] findings in
+                compared(state, findings, terms).followed { [self] isOther in
+                    isOther ? performAnew(terms) : .of(findings)
                 }
+            }
         run(findings) { [self] findings, now, jitter in
             lockedPolled(findings, work: terms.meter.work, now, jitter)
         }
@@ -212,14 +171,12 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             work: work,
             isFill: state.isBlank || found.isOfOtherFile
         )
-        if found.isAdopted { outcome.isInconsistent = false } else { outcome.pace = pace }
         let expected = expectations.values.filter(\.isLookedFor).flatMap(\.open)
         outcome.hasChanges = !state.isConfirmed(by: found)
         if outcome.hasChanges || !expected.isEmpty {
             let ids = Set(found.order ?? state.ids + found.read.map(\.version.recordId))
             var known: Set<Int> = []
-            // The process that has polled has confirmed its removals.
-            let all = ((found.isAdopted ? [] : state.ids) + expected).filter { known.insert($0).inserted }
+            let all = (state.ids + expected).filter { known.insert($0).inserted }
             outcome.held = all.count
             outcome.missing = all.filter { !ids.contains($0) && !overtaken.contains($0) }
         }
@@ -231,7 +188,6 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
     override func accept(_ poll: RunningPoll, gone: [Int: DataAPI.RemovalReason]) -> () -> Void {
         let (old, findings, overtaken) = lock.withLock { (state, self.findings, self.overtaken) }
         guard let findings else { return {} }
-        let gone = findings.gone.merging(gone) { $1 }
         beganToKnow()
         // Outside of the lock, because it compares records, which runs user code. Nothing else changes the state
         // meanwhile, since actions are performed one at a time.
@@ -241,7 +197,7 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             overtaken: overtaken,
             policy,
             origin: poll.origin,
-            asOf: poll.began.moved(back: findings.age),
+            asOf: poll.began,
             in: poll.terms.tenure
         )
         let listeners = lock.withLock {
@@ -251,13 +207,11 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             return lockedListeners { next.isNews || settled.contains($0) }
         }
         if next.isNews { poll.terms.tenure.reads.wrote() }
-        exchange(findings, from: old, to: next.state, poll)
         return { [self] in
             withExtendedLifetime(old) {}
             for listener in listeners { listener.offer() }
             next.state.sharedChanges.allAreTold()
             if !listeners.isEmpty { wishesChanged() }
-            if sharing != nil, lock.withLock({ mustPoll }) { wakeUp(.poll) }
         }
     }
 
@@ -273,121 +227,6 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
         }
         for id in ids { expectations[id] = nil }
         return ids
-    }
-
-    // MARK: Polls shared with other processes
-
-    override func takeTurn() {
-        guard let share = currentShare() else { return super.takeTurn() }
-        let (number, isBound) = lock.withLock {
-            lastAsk += 1
-            return (lastAsk, mustPoll || state.isBlank)
-        }
-        share.ask(mustPoll: isBound) { [weak self] turn in self?.answered(number, turn, share) }
-    }
-
-    override func giveUpTurn() {
-        lock.withLock { lastAsk += 1 }
-        super.giveUpTurn()
-    }
-
-    private func answered(_ number: Int, _ turn: DataAPI.LiveExchange.Turn, _ share: LiveShare) {
-        let isAwaited = lock.withLock {
-            guard number == lastAsk, case .queued = machine.phase else { return false }
-            switch turn {
-            case .poll(let pace): self.pace = pace
-            case .adopt(let findings): adopted = (findings, share)
-            }
-            return true
-        }
-        guard isAwaited else { return }
-        if database.tenure !== share.tenure { return takeTurn() }
-        if case .poll = turn { super.takeTurn() } else { turnCame() }
-    }
-
-    /// The part in the exchange, as the account that polls now.
-    private func currentShare() -> LiveShare? {
-        guard let sharing else { return nil }
-        let tenure = database.tenure
-        if let share = lock.withLock({ self.share }), share.tenure === tenure { return share }
-        let new = sharing.share(in: tenure, of: database) { [weak self] event in
-            switch event {
-            case .news: self?.wakeUp(.poll)
-            case .hint: self?.wakeUp(.wake)
-            }
-        }
-        let old = lock.withLock {
-            defer { share = new }
-            return self.share
-        }
-        withExtendedLifetime(old) {}
-        return new
-    }
-
-    override func hinted(_ origin: DataAPI.Freshness.Origin) {
-        guard sharing != nil else { return }
-        let share = lock.withLock {
-            if origin == .refresh { mustPoll = self.share != nil }
-            return self.share
-        }
-        share?.hinted()
-    }
-
-    /// Others cannot tell it that its server was shut down.
-    override func shutDown() {
-        lock.withLock { mustPoll = sharing != nil }
-        super.shutDown()
-    }
-
-    override func statusChanged(_ kind: DataAPI.LiveStatus.Kind) {
-        guard sharing != nil, kind == .idle || kind == .paused || kind == .failing || kind == .ended else { return }
-        let share = lock.withLock {
-            if kind == .failing { mustPoll = self.share != nil }
-            return self.share
-        }
-        share?.rested()
-    }
-
-    /// Takes over what another process has found, as if it were a poll's findings.
-    private func adopt(
-        _ found: DataAPI.LiveExchange.Findings,
-        into state: State,
-        _ strategy: any PollStrategy,
-        _ terms: PollTerms
-    ) {
-        let settled = lock.withLock { unsettled.adopting(found) }
-        let changes = AdoptedChanges(settled, into: state, strategy) { try server.reader.attempts(of: $0) }
-        lock.withLock {
-            mustPoll = mustPoll || changes.mustPoll
-            isOutOfDate = isOutOfDate || changes.isReset
-            digestToMeet = changes.mustPoll ? nil : found.digest
-        }
-        var findings = changes.findings
-        findings.age = TimeAmount(clamping: found.age)
-        run(.of(findings)) { [self] findings, now, jitter in
-            lockedPolled(findings, work: terms.meter.work, now, jitter)
-        }
-    }
-
-    /// After a poll was accepted: others are told of it, or what was adopted from them is checked.
-    private func exchange(_ findings: PollFindings<R>, from old: State, to new: State, _ poll: RunningPoll) {
-        guard sharing != nil else { return }
-        let (share, tap, digest) = lock.withLock {
-            defer { (self.tap, digestToMeet) = (nil, nil) }
-            if !findings.isAdopted {
-                isOutOfDate = false
-                unsettled.polled()
-            }
-            return (self.share, self.tap, digestToMeet)
-        }
-        guard let share, share.tenure === poll.terms.tenure else { return }
-        if findings.isAdopted {
-            if let digest, !new.meets(digest) { lock.withLock { mustPoll = true } }
-        } else {
-            let changes = old.isBlank ? nil : PolledChanges(from: old, to: new, tap)
-            let duration = Duration.nanoseconds((server.time.now() - poll.began).nanoseconds)
-            share.polled(changes, digest: new.digest, duration: max(.zero, duration))
-        }
     }
 
     // MARK: Dropping the state
@@ -426,11 +265,5 @@ final class LivePoller<R: RecordFields>: Poller, @unchecked Sendable {
             return state
         }
         withExtendedLifetime(old) {}
-    }
-}
-
-extension NIODeadline {
-    fileprivate func moved(back age: TimeAmount) -> NIODeadline {
-        age > .zero && Int64(clamping: uptimeNanoseconds) > age.nanoseconds ? self - age : self
     }
 }

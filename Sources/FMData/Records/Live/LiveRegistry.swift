@@ -64,7 +64,7 @@ final class LiveRegistry: DatabaseObserver {
     ) -> LivePoller<R> {
         state.withLockedValue { state in
             if let poller = state.entries[key]?.observer as? LivePoller<R>, !poller.hasEnded { return poller }
-            let poller = LivePoller(poll(), key.options, of: layout.layout, sharing: LiveSharing(key, layout))
+            let poller = LivePoller(poll(), key.options, of: layout.layout)
             state.enter(poller, as: key)
             return poller
         }

@@ -111,22 +111,10 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     /// The grace period has ended without a new subscriber: drops what is stored.
     func drop() {}
 
-    /// The program has reported that there may be changes.
-    func hinted(_ origin: DataAPI.Freshness.Origin) {}
-
-    /// What the poller is doing has changed.
-    func statusChanged(_ kind: DataAPI.LiveStatus.Kind) {}
-
     // MARK: Wake-ups
 
     /// Something indicates that there may be changes: polls soon.
     final func wake(_ origin: DataAPI.Freshness.Origin) {
-        hinted(origin)
-        wakeUp(origin)
-    }
-
-    /// The same, without the program having reported anything.
-    final func wakeUp(_ origin: DataAPI.Freshness.Origin) {
         act { _ in
             wokenBy = origin
             return ((), machine.woken(insists: origin == .refresh))
@@ -136,7 +124,6 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     /// A record was written through the same database object, so that a poll already under way may return it in an
     /// older version.
     final func written(_ recordId: Int?) {
-        hinted(.ownWrite)
         act { _ in
             wokenBy = .ownWrite
             if let recordId, running != nil { overtaken.insert(recordId) }
@@ -153,7 +140,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     }
 
     /// The server was shut down.
-    func shutDown() { wakeUp(.wake) }
+    func shutDown() { wake(.wake) }
 
     /// Whether it has failed permanently.
     final var hasEnded: Bool { lock.withLock { machine.phase == .ended } }
@@ -198,9 +185,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
         while let effect = lock.withLock({ lockedNext(&leaves) }) {
             switch effect {
             case .act(let action): carryOut(action)
-            case .tell(let status):
-                statusChanged(status.kind)
-                statusSubject.send(status)
+            case .tell(let status): statusSubject.send(status)
             }
         }
         if leaves { DeliveryThread.start { self.goOn() } }
@@ -239,7 +224,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     }
 
     /// Waits until the poll rate limit allows a poll.
-    func takeTurn() {
+    private final func takeTurn() {
         let id = server.pollRateLimiter.ask { [weak self] in self?.turnCame() }
         let isWanted = lock.withLock {
             guard case .queued = machine.phase else { return false }
@@ -249,11 +234,11 @@ class Poller: RegisteredPoller, @unchecked Sendable {
         if !isWanted { server.pollRateLimiter.giveUp(id) }
     }
 
-    func giveUpTurn() {
+    private final func giveUpTurn() {
         if let turn = lock.withLock({ turn.take() }) { server.pollRateLimiter.giveUp(turn) }
     }
 
-    final func turnCame() {
+    private final func turnCame() {
         act { now in
             turn = nil
             return ((), machine.turnCame(now))

@@ -80,8 +80,6 @@ struct PollerStateMachine {
         var work = TimeAmount.zero
         /// Whether all records were read, because nothing was known. Such a poll is rare, so no pause makes up for it.
         var isFill = false
-        /// How many times as long as configured the pause is.
-        var pace = 1.0
     }
 
     /// Why a poll has failed.
@@ -120,8 +118,6 @@ struct PollerStateMachine {
     private var longestWait = TimeAmount.zero
     private var refusals = Refusals()
     private var hasToldOfRest = false
-    /// Of the last poll; see ``Outcome/pace``.
-    private var pace = 1.0
     /// Of the last poll; see ``Outcome/isFill``.
     private var isFill = false
     /// Unconfirmed removals: the records that the previous poll has not found.
@@ -271,7 +267,6 @@ struct PollerStateMachine {
         guard case .looking = phase else { return [] }
         var actions: [Action] = []
         endWait(now)
-        pace = max(1, outcome.pace)
         isFill = outcome.isFill
         // The host answers again, so failures are over.
         failingSince = nil
@@ -451,8 +446,7 @@ struct PollerStateMachine {
         }
         let whole = max(hasChanges == false ? pause : settings.shortest, min(rest, backOff.maximum))
         // Plus or minus a tenth, so that many queries do not poll at the same time.
-        let paced = max(Double(whole.nanoseconds), min(longest, Double(whole.nanoseconds) * pace))
-        let varied = paced * (0.9 + 0.2 * jitter)
+        let varied = Double(whole.nanoseconds) * (0.9 + 0.2 * jitter)
         phase = .waiting(until: now + .nanoseconds(Int64(varied)))
     }
 

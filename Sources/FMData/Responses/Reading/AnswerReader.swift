@@ -10,7 +10,6 @@ final class AnswerReader: Sendable {
     let options: DecodingOptions
     let contexts: DecodingContexts
     private let wallClock: @Sendable () -> Date
-    private let tap: RecordTap?
 
     /// - Parameters:
     ///   - recordDecoder: the user's own decoder for records.
@@ -19,24 +18,11 @@ final class AnswerReader: Sendable {
         self.wallClock = wallClock
         self.options = options
         contexts = DecodingContexts(options: options, recordDecoder: recordDecoder)
-        tap = nil
     }
-
-    private init(_ reader: AnswerReader, _ tap: RecordTap) {
-        wallClock = reader.wallClock
-        options = reader.options
-        contexts = reader.contexts
-        self.tap = tap
-    }
-
-    /// Returns a reader for one answer.
-    ///
-    /// - Parameter tap: gets the bytes of records that are read as attempts.
-    func with(_ tap: RecordTap?) -> AnswerReader { tap.map { AnswerReader(self, $0) } ?? self }
 
     /// Returns a reader for one answer with records, which uses FileMaker's rules or the decoder of the configuration.
     func recordReader<R: Decodable, P: Decodable>() -> RecordResponseReader<R, P> {
-        RecordResponseReader(context: contexts.take(), tap: tap)
+        RecordResponseReader(context: contexts.take())
     }
 
     /// Ends a reader whose answer was read to its end.

@@ -1,31 +1,3 @@
-import NIOConcurrencyHelpers
-
-/// Keeps the bytes of records as the host has sent them, by their ids.
-///
-/// A live query that shares its polls passes them on: the type of its records need not survive an encoding.
-final class RecordTap: Sendable {
-    private let isKnown: @Sendable (DataAPI.RecordVersion) -> Bool
-    private let records = NIOLockedValueBox<[Int: (modId: Int, bytes: [UInt8])]>([:])
-
-    /// - Parameter isKnown: whether nobody will ask for this version.
-    init(except isKnown: @escaping @Sendable (DataAPI.RecordVersion) -> Bool) {
-        self.isKnown = isKnown
-    }
-
-    func keep(_ bytes: @autoclosure () -> [UInt8], of version: DataAPI.RecordVersion) {
-        guard !isKnown(version) else { return }
-        let bytes = bytes()
-        records.withLockedValue { $0[version.recordId] = (version.modId, bytes) }
-    }
-
-    /// The bytes of a record in this version; `nil` if it was not read.
-    func bytes(of version: DataAPI.RecordVersion) -> [UInt8]? {
-        records.withLockedValue { records in
-            records[version.recordId].flatMap { $0.modId == version.modId ? $0.bytes : nil }
-        }
-    }
-}
-
 /// Reads the answer of a request for records while it arrives. Each record can be taken as soon as its last byte has
 /// arrived, and is not kept afterwards.
 ///
@@ -39,7 +11,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     typealias Record = DataAPI.Record<R, P>
 
     private var cutter: RecordCutter
-    private let tap: RecordTap?
 
     /// The number of records taken so far.
     var recordCount: Int { cutter.recordCount }
@@ -54,10 +25,7 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
     }
 
     /// A reader that works with a context of ``DecodingContexts``.
-    ///
-    /// - Parameter tap: gets the bytes of records that are read as attempts.
-    init(context: DecodingContext, tap: RecordTap? = nil) {
-        self.tap = tap
+    init(context: DecodingContext) {
         cutter = RecordCutter(context)
     }
 
@@ -108,7 +76,6 @@ struct RecordResponseReader<R: Decodable, P: Decodable>: ~Copyable {
                     )
                 )
             }
-            if let tap, let last = records.last { tap.keep(cutter.context.document.valueBytes, of: last.version) }
         }
     }
 

@@ -1,6 +1,5 @@
 extension DataAPI {
-    /// One of those who share something: sessions by a ``SessionBudget``, polls by a ``LiveExchange``. Two members are
-    /// equal when they are the same one.
+    /// One of those who share sessions by a ``SessionBudget``. Two members are equal when they are the same one.
     public final class Member: Hashable, Sendable {
         /// A member that no other is equal to.
         public init() {}

@@ -23,7 +23,7 @@ extension DataAPI {
     /// - Work that is bound to a session (``Database/withSession(keptAlive:isolation:_:)``, and global fields that are
     ///   set outside of it) has one of its own: its token is never put, the session is logged out at the end, and the
     ///   slot is given back empty.
-    /// - A session beyond the first that has not been used for ``SessionConfiguration/idleTrim``, and any session that
+    /// - A session beyond the first that has not been used for a minute, and any session that
     ///   is about to expire, is logged out, and its slot given back empty.
     /// - At `shutdown()` the slots are given back with their tokens, for the other databases. `logOut()` closes the
     ///   sessions.

@@ -5,8 +5,8 @@ import Programs
 
 /// One process of a fleet. Arguments: the URL of the host, that of the store, the key in hexadecimal digits, the number
 /// of slots, the password. It reads lines: a number asks for so many calls at once, and is answered by `done` and the
-/// number of those that succeeded; `publish` has the changes of the contacts published; `watch` has the contacts
-/// watched, and each value answered by `saw` and the name of the last contact; the end of the input shuts it down.
+/// number of those that succeeded; `publish` has the changes of the contacts published; the end of the input shuts it
+/// down.
 @main struct FleetMember {
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -21,7 +21,6 @@ import Programs
         let fleet = Fleet(slots: slots, store: store, keys: try FleetKeys([1: key], current: 1))
         var config = DataAPI.Config()
         config.sessions.budget = fleet.budget
-        config.liveExchange = fleet.liveExchange
         config.pollGate = fleet.pollGate
         // Eight processes on a busy machine take their time, and thousands of calls that wait for two sessions as well.
         config.sessions.waitingDeadline = .seconds(3000)
@@ -39,18 +38,6 @@ import Programs
                         try await ChangeStream("contacts", store: store).publish(contacts, options: options)
                     } catch {
                         say("published no more: \(error)")
-                    }
-                }
-                continue
-            }
-            if line == "watch" {
-                let options = DataAPI.LiveOptions(every: .seconds(1) ... .seconds(2), restFactor: 0)
-                let contacts = countries.database.layout(Contact.self).live(options, isolation: nil)
-                Task {
-                    do {
-                        for try await value in contacts.values { say("saw \(value.records.last?.name ?? "none")") }
-                    } catch {
-                        say("watched no more: \(error)")
                     }
                 }
                 continue

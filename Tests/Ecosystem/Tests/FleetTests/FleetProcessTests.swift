@@ -129,7 +129,7 @@ struct FleetProcessTests {
         }
     }
 
-    /// What a process was doing when it was stopped; a process that polls for all is stopped in another test.
+    /// What a process was doing when it was stopped.
     enum Phase: CaseIterable {
         case idle, request, login, put, give
     }
@@ -248,58 +248,6 @@ struct FleetProcessTests {
             for member in members { await member.finish() }
             _ = try await world.server.shutdown().firstValue()
         }
-    }
-
-    /// Eight processes watch the same contacts; the one that polls is killed, and another one stands still.
-    @Test func eightProcessesPollAsOneDoesAlsoWhenTheLeaderIsKilled() async throws {
-        var configuration = Sandbox.Configuration()
-        // As long as a busy machine may need; a real server closes connections after 5 s without a request.
-        configuration.keepAlive = .seconds(600)
-        // The fifth session is the test's.
-        configuration.maximumSessions = 5
-        let store = try Store()
-        defer { store.stop() }
-        let host = try await Sandbox.start([.sample], configuration: configuration)
-        let world = DataAPI.Server(host: host.url).addDatabase(
-            "World",
-            credentials: Credentials(user: Solution.Sample.user, password: Solution.Sample.password)
-        )
-        let contacts = world.layout(Contact.self)
-        func untilAll(_ members: [Program], saw name: String) async {
-            for member in members {
-                while let line = await member.line() {
-                    if line == "saw \(name)" { break }
-                    #expect(line.hasPrefix("saw "))
-                }
-            }
-        }
-        let last = try #require(try await contacts.all().collect().firstValue().last?.name)
-        let requests = host.counters.requests[.getRecords, default: 0]
-        let first = try await start(1, store, host)
-        first[0].say("watch")
-        await untilAll(first, saw: last)
-        let others = try await start(7, store, host)
-        for member in others { member.say("watch") }
-        await untilAll(others, saw: last)
-        for number in 1...10 { _ = try await contacts.create(Contact(name: "before \(number)")).firstValue() }
-        await untilAll(first + others, saw: "before 10")
-        first[0].killNow()
-        _ = try await contacts.create(Contact(name: "after its death")).firstValue()
-        await untilAll(others, saw: "after its death")
-        // One of the seven stands still; if it is the leader, another one follows.
-        others[0].signal(SIGSTOP)
-        _ = try await contacts.create(Contact(name: "while one stands still")).firstValue()
-        await untilAll(Array(others.dropFirst()), saw: "while one stands still")
-        others[0].signal(SIGCONT)
-        await untilAll([others[0]], saw: "while one stands still")
-        let status = try await FleetStatus.read(from: try #require(StoreAddress(url: store.url)))
-        let polls = status.pools.flatMap(\.feeds).reduce(0) { $0 + $1.polls }
-        let all = host.counters.requests[.getRecords, default: 0] - requests
-        // Seven first polls, and those that were under way or came too late.
-        #expect(all - polls <= 7 + 3, "\(all) requests, \(polls) polls for all")
-        for member in others { await member.finish() }
-        _ = try await world.server.shutdown().firstValue()
-        await host.stop()
     }
 
     @Test func aWrongPasswordIsSentOnceByEightProcesses() async throws {

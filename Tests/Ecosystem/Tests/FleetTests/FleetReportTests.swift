@@ -67,8 +67,6 @@ struct FleetReportTests {
             #expect(gauge("waiting") == 0)
             #expect(gauge("logins") == 1)
             #expect(gauge("strays") == 0)
-            #expect(gauge("feeds") == 0)
-            #expect(gauge("polls") == 0)
             func event(_ name: String) -> Int64? {
                 backend.counters.first { $0.dimensions.contains { $0 == ("event", name) } }?.totalValue
             }

@@ -36,7 +36,7 @@ extension Poll {
         let comparesContents = options.related != .ignore
         perform = { held, strategy, terms in
             let found = found.callOptions(terms.apply).bound(to: terms.tenure)
-            return PollQuestions(found: found, tap: terms.tap).findings {
+            return PollQuestions(found: found).findings {
                 PollRun(
                     strategy,
                     LiveVersions(held),
@@ -106,12 +106,6 @@ struct PollQuestions<R: RecordFields>: Sendable {
 
     /// Already bound to the account and the terms of the poll.
     let found: DataAPI.FoundSet<R>
-    /// Keeps the bytes of the records that are read with everything their type shows; `nil` for none.
-    var tap: RecordTap?
-
-    /// The records, when they are read with everything their type shows.
-    private var whole: DataAPI.FoundSet<R> { tap == nil ? found : found.callOptions { $0.recordTap = tap } }
-
     private var layout: DataAPI.Layout { found.layout.layout }
 
     /// Processes the new records of a page before the next page is requested. Publishes once, with those that the poll
@@ -150,7 +144,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
     private func answers(to question: PollQuestion, _ run: Run) -> Answers {
         switch question {
         case .records:
-            return whole.attemptPages().map(Run.AnswerPage.init).eraseToAnyPublisher()
+            return found.attemptPages().map(Run.AnswerPage.init).eraseToAnyPublisher()
         case .versions(let layout, nil):
             return skinny(NoFields.self, layout).attemptPages().map { Run.AnswerPage(any: $0) }.eraseToAnyPublisher()
         case .versions(let layout, let key?):
@@ -160,7 +154,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
             return modified(field, since, of: found).of(FieldData.self).responseLayout(layout ?? self.layout.name)
                 .attemptPages().map { Run.AnswerPage($0, stamp: field, format) }.eraseToAnyPublisher()
         case .modifiedRecords(let field, let since):
-            return modified(field, since, of: whole).attemptPages().map(Run.AnswerPage.init).eraseToAnyPublisher()
+            return modified(field, since, of: found).attemptPages().map(Run.AnswerPage.init).eraseToAnyPublisher()
         case .newest(let count, let field, let layout):
             return DataAPI.FoundSet(layout: self.layout.of(FieldData.self))
                 .sorted(by: [DataAPI.SortQuery(fieldName: field, sortOrder: .descend)])
@@ -226,7 +220,7 @@ struct PollQuestions<R: RecordFields>: Sendable {
     // MARK: Reading the changed records
 
     private func record(_ id: Int) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
-        whole.layout.layout.attempt(id, as: R.self, DataAPI.RecordQuery(found.options.ofOneRecord))
+        found.layout.layout.attempt(id, as: R.self, DataAPI.RecordQuery(found.options.ofOneRecord))
     }
 
     /// Makes one call after the other, because a poll uses one session at most. Records that were deleted by then, or
@@ -244,11 +238,11 @@ struct PollQuestions<R: RecordFields>: Sendable {
 
     private func read(_ part: ReadPlan.Part, by key: String?) -> AnyPublisher<AttemptPage<R>, FMRest.APIError> {
         switch part {
-        case .single(let id): return whole.attempt(id)
-        case .places(let places): return whole.attempts(offset: places.lowerBound, limit: places.count)
+        case .single(let id): return found.attempt(id)
+        case .places(let places): return found.attempts(offset: places.lowerBound, limit: places.count)
         case .having(let keys):
             // By the keys alone: the list of versions has already shown that the records match the query.
-            return whole.others(DataAPI.FindField(named: key ?? "").isOneOf(keys.map(\.criterion)))
+            return found.others(DataAPI.FindField(named: key ?? "").isOneOf(keys.map(\.criterion)))
                 .attempts(limit: PageSize.range.upperBound)
         }
     }
@@ -369,8 +363,6 @@ struct PollTerms: Sendable {
     let limit: TimeAmount?
     /// Measures how long the host works for the poll.
     let meter: PollMeter
-    /// Keeps the bytes of new versions of records, for an exchange; `nil` for none.
-    var tap: RecordTap?
 
     /// Applies the terms to the options of the poll's calls.
     func apply(to options: inout DataAPI.CallOptions) {

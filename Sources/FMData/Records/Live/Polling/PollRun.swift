@@ -205,12 +205,6 @@ struct PollFindings<R: RecordFields>: Sendable {
     var isShort = false
     /// Whether the host has another file than the known one; all records are then from the new file.
     var isOfOtherFile = false
-    /// Whether another process has polled, so that nothing is left to confirm.
-    var isAdopted = false
-    /// The removals that it has confirmed.
-    var gone: [Int: DataAPI.RemovalReason] = [:]
-    /// How long before it was adopted that poll has begun.
-    var age = TimeAmount.zero
     /// The strategy for the next poll.
     var strategy: any PollStrategy
 }

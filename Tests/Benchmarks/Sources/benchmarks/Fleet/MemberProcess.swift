@@ -1,13 +1,12 @@
 import FMData
 import FMDataFleet
 import Foundation
-import OpenCombine
 
 /// Another process of this program: a member of a fleet, whose host is a ``FleetServer``.
 ///
 /// `benchmarks member HOST STORE SLOTS` prints `ready`, then one line for each that it reads: for `calls N C` it makes
-/// N calls, C of them at a time; for `watch` it watches the vessels, until it has the first value; for `counters` it
-/// does nothing. The line has its counters, and the time of the calls. The end of its input shuts it down.
+/// N calls, C of them at a time; for `counters` it does nothing. The line has its counters, and the time of the calls.
+/// The end of its input shuts it down.
 final class MemberProcess {
     private let process: OtherProcess
 
@@ -50,34 +49,18 @@ final class MemberProcess {
         var config = DataAPI.Config()
         config.sessions.budget = fleet.budget
         config.sessions.waitingDeadline = .seconds(300)
-        config.liveExchange = fleet.liveExchange
-        config.pollGate = fleet.pollGate
         let vessels = FleetServer.vessels(at: arguments[1], config)
-        var watching: [AnyCancellable] = []
         OtherProcess.say("ready")
         while let line = readLine() {
             let words = line.split(separator: " ")
             let numbers = words.dropFirst().compactMap { Int($0) }
             var answer = Answer()
-            switch (words.first, numbers.count) {
-            case ("calls", 2):
+            if words.first == "calls", numbers.count == 2 {
                 answer.seconds = await seconds { answer.failed = await calls(numbers[0], numbers[1], of: vessels) }
-            case ("watch", 0):
-                let (values, continuation) = AsyncStream.makeStream(of: Void.self)
-                watching.append(
-                    vessels.live(DataAPI.LiveOptions(every: .seconds(1) ... .seconds(1), restFactor: 0)).sink(
-                        receiveCompletion: { _ in },
-                        receiveValue: { _ in continuation.yield() }
-                    )
-                )
-                for await _ in values { break }
-            default:
-                break
             }
             answer.commands = fleet.counters.commands
             try OtherProcess.say(answer)
         }
-        watching = []
         _ = try await vessels.layout.database.server.shutdown().firstValue()
         await fleet.shutdown()
         return true

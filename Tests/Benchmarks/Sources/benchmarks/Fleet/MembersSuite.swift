@@ -7,8 +7,7 @@ import Foundation
 /// the only slot; `hand_over_ms`, `give_back_ms` and `take_over_s`, the time of the first call of a member whose slot
 /// is held by one that is idle, that is shut down, or that was killed, less that of its second call;
 /// `logins.<cold|rolling|lost>` of eight members on four slots that begin, are replaced one by one, and whose store
-/// comes back empty; `live.requests_per_poll` of eight members with the same quiet live query, which polls each second;
-/// `commands_per_hour.<holding|idle|leading|following>` of a member; `failed_without_store` of the calls that a holder
+/// comes back empty; `commands_per_hour.<holding|idle>` of a member; `failed_without_store` of the calls that a holder
 /// makes while the store is away; `throughput` of eight members on four slots, over that of one member on four.
 enum MembersSuite: Suite {
     static let name = "members"
@@ -16,7 +15,7 @@ enum MembersSuite: Suite {
 
     static func run(_ report: inout Report, _ options: Options) async throws {
         let parts: [(name: String, measure: (Scene) async throws -> [(String, Double)])] = [
-            ("calls", commandsPerCall), ("passing", passingOn), ("logins", logins), ("live", live), ("idle", idle),
+            ("calls", commandsPerCall), ("passing", passingOn), ("logins", logins), ("idle", idle),
             ("away", away), ("throughput", throughput),
         ]
         print("\nA fleet of processes on a host with 10 ms:")
@@ -107,28 +106,6 @@ enum MembersSuite: Suite {
         for member in members { _ = try member.answer() }
         let lost = try scene.host.counts().logins - cold - rolling
         return [("logins.cold", Double(cold)), ("logins.rolling", Double(rolling)), ("logins.lost", Double(lost))]
-    }
-
-    private static func live(_ scene: Scene) async throws -> [(String, Double)] {
-        var members: [MemberProcess] = []
-        for _ in 0..<8 {
-            members.append(try scene.start(slots: 4))
-            _ = try members.last?.ask("watch")
-        }
-        func counts() throws -> (requests: Int, commands: [Int]) {
-            let commands = try members.map { try $0.ask("counters").commands }
-            return (try scene.host.counts().requests, commands)
-        }
-        let before = try counts()
-        try await Task.sleep(for: .seconds(30))
-        let after = try counts()
-        let commands = zip(before.commands, after.commands).map { Double($1 - $0) * 120 }
-        // The first one leads; it polls each second.
-        return [
-            ("live.requests_per_poll", Double(after.requests - before.requests) / 30),
-            ("commands_per_hour.leading", commands[0]),
-            ("commands_per_hour.following", commands.dropFirst().reduce(0, +) / 7),
-        ]
     }
 
     private static func idle(_ scene: Scene) async throws -> [(String, Double)] {
