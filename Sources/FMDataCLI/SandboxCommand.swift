@@ -243,7 +243,15 @@ struct SandboxCommand: AsyncParsableCommand {
 
     func solutions() throws -> [Solution] {
         var solutions = try solution.map { try Solution.load(from: URL(fileURLWithPath: $0)) }
-        if solutions.isEmpty { solutions = [.sample] }
+        if solutions.isEmpty {
+            guard Solution.sampleIsInstalled else {
+                throw CommandError(
+                    "The sample database is missing: copy the folder FMData_FMSandbox.resources beside this program, "
+                        + "or name a solution with --solution."
+                )
+            }
+            solutions = [.sample]
+        }
         guard let user, let password = accountPassword else { return solutions }
         return solutions.map { solution in
             var solution = solution

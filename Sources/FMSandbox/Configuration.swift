@@ -172,8 +172,8 @@ extension Sandbox {
         /// Whether the list of databases shows only those that the given account may open. If nil (the default), it
         /// does from version 19 on, as servers do by default.
         public var filtersDatabases: Bool?
-        /// The release to imitate. If nil (the default), the solutions decide (``Solution/Server``); without a setting
-        /// there, it is ``ServerVersion/v22``.
+        /// The release to imitate. If nil (the default), the solutions decide, by `server` in their files; without a
+        /// setting there, it is ``ServerVersion/v22``.
         public var serverVersion: ServerVersion?
         /// The answer to a find whose offset lies past the end. If nil (the default), the solutions decide; without a
         /// setting there, it is ``FindPastEnd/noRecordsMatch``.

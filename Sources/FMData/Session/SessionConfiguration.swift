@@ -16,11 +16,11 @@ extension DataAPI {
     /// most as many sessions are opened at once as are open already, so that 1, 2, 4 and 8 follow each other while the
     /// demand lasts. Time in which no request waits takes a quarter of its length off the sum, so occasional bursts
     /// that end sooner than a login takes open no session. Sessions beyond the first are logged out when they have not
-    /// been used for ``idleTrim``.
+    /// been used for 60 seconds.
     ///
     /// **A full host** (812, 956, 1638) limits the pool: it uses the sessions that it has, whose number
     /// ``SessionStatus/limit`` then shows, no request is lost, and one more login is tried after a pause that doubles
-    /// each time (``minimumBackOff``). Only when the host grants not even one session do requests fail, after
+    /// each time, from one second to a minute. Only when the host grants not even one session do requests fail, after
     /// ``fullHostDeadline``.
     ///
     /// Source: Claris Data API guide, "Connect to or disconnect from a database" (a token ends 15 minutes after the
@@ -51,22 +51,22 @@ extension DataAPI {
         public var fullHostDeadline = Duration.seconds(10)
 
         /// How long the server keeps a session that is not used. The default is FileMaker's 15 minutes.
-        public var idleExpiry = Duration.seconds(15 * 60)
+        package var idleExpiry = Duration.seconds(15 * 60)
 
         /// How long before ``idleExpiry`` an idle session is logged out and no longer used. The default is 30 seconds,
         /// which allows for a slow network and clock drift.
-        public var idleMargin = Duration.seconds(30)
+        package var idleMargin = Duration.seconds(30)
 
         /// How long a session beyond the first may lie idle before it is logged out. The default is 60 seconds.
-        public var idleTrim = Duration.seconds(60)
+        package var idleTrim = Duration.seconds(60)
 
         /// The pause before the next login after the host reported that it is full (812, 956, 1638), or after a login
         /// failed while other sessions serve. It doubles with each refusal, is drawn at random from its upper half, and
         /// never exceeds ``maximumBackOff``. The default is 1 second.
-        public var minimumBackOff = Duration.seconds(1)
+        package var minimumBackOff = Duration.seconds(1)
 
         /// The longest pause between two logins to a full host. The default is 60 seconds.
-        public var maximumBackOff = Duration.seconds(60)
+        package var maximumBackOff = Duration.seconds(60)
 
         /// The number of attempts at a login whose failure is temporary: the connection broke, or the web server waits
         /// for its Data API (502, 503, 504). Requests keep waiting meanwhile, within their own limits; the pause
@@ -78,7 +78,7 @@ extension DataAPI {
         /// How long a login may continue when no request waits for it any more, so that its session can be logged out
         /// instead of being left on the server. A new request takes the login over. The default is 5 seconds; with
         /// `.zero` the login is cancelled at once.
-        public var abandonedLogin = Duration.seconds(5)
+        package var abandonedLogin = Duration.seconds(5)
 
         /// How long `shutdown()` may take in total. Requests under way have that time minus ``logOutDeadline``, but at
         /// least half of it; then their sessions are logged out. The default is 25 seconds, since Kubernetes kills a

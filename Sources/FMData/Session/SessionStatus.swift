@@ -27,11 +27,10 @@ extension DataAPI {
         /// The total of failures of the token store or the budget.
         public var storeFailures = 0
         /// When the server drops the last of the open sessions if none of them is used before: its last use plus
-        /// ``SessionConfiguration/idleExpiry``. `nil` when none is open.
+        /// FileMaker's 15 minutes. `nil` when none is open.
         ///
-        /// Each answer postpones it. The pool itself logs an idle session out a little earlier
-        /// (``SessionConfiguration/idleMargin``), and the server may end a session at any time; then the next request
-        /// logs in automatically.
+        /// Each answer postpones it. The pool itself logs an idle session out half a minute earlier, and the server may
+        /// end a session at any time; then the next request logs in automatically.
         public var expires: Date?
 
         /// The status of a database without sessions.

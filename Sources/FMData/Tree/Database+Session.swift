@@ -65,8 +65,8 @@ extension DataAPI.Database {
     /// login does what ``replaceCredentials(_:dataSources:)`` does.
     ///
     /// Publishes the credentials of the new session, of kind `token`. Each subscription is one login. A cancelled login
-    /// is given ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its session is logged out. You need not
-    /// call this: the first request that needs a session logs in with the credentials given to `addDatabase`.
+    /// is given five seconds to end, and its session is logged out. You need not call this: the first request that
+    /// needs a session logs in with the credentials given to `addDatabase`.
     ///
     /// Fails with FileMaker code 212 when the account is refused; ``credentials`` are then `.invalid`. Credentials of
     /// kind `token` are used without a request. A key is checked as by ``login(isolation:)`` and then used; when it is
@@ -177,9 +177,8 @@ extension DataAPI.Database {
     ///
     /// - Parameters:
     ///   - keptAlive: whether the session is kept for work that makes no call for a long time. The host is then asked
-    ///     for it by a call that changes nothing, after ten minutes without a call (two thirds of
-    ///     ``DataAPI/SessionConfiguration/idleExpiry``); if it is lost, the work fails at once. By default the host
-    ///     drops it after 15 minutes, and the next call fails. Needs FileMaker Server 19.
+    ///     for it by a call that changes nothing, after ten minutes without a call; if it is lost, the work fails at
+    ///     once. By default the host drops it after 15 minutes, and the next call fails. Needs FileMaker Server 19.
     ///   - isolation: where the values arrive; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     public func withSessionPublisher<Value>(
@@ -222,9 +221,8 @@ extension DataAPI.Database {
     ///
     /// - Parameters:
     ///   - keptAlive: whether the session is kept for work that makes no call for a long time. The host is then asked
-    ///     for it by a call that changes nothing, after ten minutes without a call (two thirds of
-    ///     ``DataAPI/SessionConfiguration/idleExpiry``). By default the host drops it after 15 minutes, and the next
-    ///     call fails. Needs FileMaker Server 19.
+    ///     for it by a call that changes nothing, after ten minutes without a call. By default the host drops it after
+    ///     15 minutes, and the next call fails. Needs FileMaker Server 19.
     ///   - isolation: where the work runs; leave it out.
     ///   - work: gets this database, bound to the one session. It must not be used after the work has ended.
     public func withSession<Value>(

@@ -74,7 +74,7 @@ struct DoctorCommand: AsyncParsableCommand {
             }
         let place = try await visit.place()
         // A host text that names none is a mistake of usage, and ends here.
-        let way = try await server.connectionReport().firstValue()
+        let way = try await server.connectionReport()
         let patient = DoctorPatient(
             DoctorPatient.Given(
                 server: server,

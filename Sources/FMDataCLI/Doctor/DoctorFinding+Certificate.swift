@@ -17,8 +17,7 @@ extension DoctorFinding {
         _ limits: DoctorLimits
     ) -> DoctorFinding {
         guard let own = tls.certificates.first else { return .failed("the host shows none", exit: .unreachable) }
-        let days =
-            tls.certificates.map { Int(($0.validUntil.timeIntervalSince(now) / 86_400).rounded(.down)) }.min() ?? 0
+        let days = tls.certificates.map { $0.daysLeft(now) }.min() ?? 0
         if let refusal, let advice = advice(for: refusal, tls.certificates, host) {
             return DoctorFinding.failed("\(refusal)", advice, exit: .unreachable).with(["days": days])
         }
@@ -84,6 +83,8 @@ extension DoctorFinding {
 extension DataAPI.ConnectionReport.Certificate {
     /// The last part of the issuer's name, mostly its common name.
     fileprivate var signer: String { issuer.components(separatedBy: ", ").last ?? issuer }
+
+    private var validUntil: Date { Date(timeIntervalSince1970: TimeInterval(notAfter)) }
 
     fileprivate var lastDay: String { validUntil.formatted(.iso8601.year().month().day()) }
 

@@ -58,7 +58,7 @@ struct ServerCertificate: Sendable {
     static var loopbackAuthorityFile: String { resource("ca.pem") }
 
     private static func resource(_ name: String) -> String {
-        Bundle.module.bundleURL.appendingPathComponent("Resources/tls/\(name)").path
+        Solution.resources.appendingPathComponent("tls/\(name)").path
     }
 
     private static func chain(_ file: String) throws(Sandbox.CertificateError) -> [NIOSSLCertificate] {

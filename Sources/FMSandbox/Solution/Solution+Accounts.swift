@@ -51,28 +51,28 @@ extension Solution {
     }
 
     /// The privileges of the accounts that have this set.
-    public struct PrivilegeSet: Codable, Sendable {
+    package struct PrivilegeSet: Codable, Sendable {
         /// The name.
-        public var name: String
+        package var name: String
         /// Whether the set has the extended privilege `fmrest`; without it, logins fail with 212.
-        public var allowsDataAPI: Bool
+        package var allowsDataAPI: Bool
         /// Whether the set has the extended privilege `fmodata`; without it, OData calls fail with 212.
-        public var allowsOData: Bool
+        package var allowsOData: Bool
         /// Whether records may be created; if not, creating fails with 200.
-        public var canCreate: Bool
+        package var canCreate: Bool
         /// Whether records may be changed; if not, editing fails with 200.
-        public var canEdit: Bool
+        package var canEdit: Bool
         /// Whether records may be deleted; if not, deleting fails with 200.
-        public var canDelete: Bool
+        package var canDelete: Bool
         /// Whether scripts may be run; if not, running one fails with 9.
-        public var canRunScripts: Bool
+        package var canRunScripts: Bool
         /// Layouts that are not visible; a request for one fails with 9.
-        public var hiddenLayouts: [String]
+        package var hiddenLayouts: [String]
         /// Fields, as `Table::Field`, whose values are not visible: they read as `<No Access>`, and writing them fails
         /// with 202.
-        public var hiddenFields: [String]
+        package var hiddenFields: [String]
         /// Fields, as `Table::Field`, that may be read; changing them fails with 201.
-        public var readOnlyFields: [String]
+        package var readOnlyFields: [String]
         /// The visible records of a table, by the table's name: those for which the formula is true. All records of a
         /// table without a formula are visible.
         ///
@@ -80,10 +80,10 @@ extension Solution {
         ///
         /// Finds leave the other records out. In lists and as related records their fields read as `<No Access>` and
         /// their portals are empty. Getting them by id, changing, duplicating or deleting them fails with 200.
-        public var visibleRecords: [String: String]
+        package var visibleRecords: [String: String]
 
         /// Creates a privilege set that allows everything by default.
-        public init(
+        package init(
             name: String,
             allowsDataAPI: Bool = true,
             allowsOData: Bool = true,
@@ -125,7 +125,7 @@ extension Solution {
         }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
             allowsDataAPI = try container.decode(Bool.self, forKey: .allowsDataAPI, default: true)

@@ -38,7 +38,7 @@ extension Solution {
     /// A layout. Clients can access records only through layouts.
     public struct Layout: Codable, Sendable {
         /// How the layout shows records. With `v1` it decides how many portal rows are sent.
-        public enum View: String, Codable, Sendable, CaseIterable {
+        package enum View: String, Codable, Sendable, CaseIterable {
             /// One record at a time: all rows of a portal.
             case form
             /// A table of records: with `v1` only the first related row.
@@ -52,12 +52,18 @@ extension Solution {
         /// The fields on it, in order.
         public var fields: [LayoutField]
         /// The portals on it, in order.
-        public var portals: [Portal]
+        package var portals: [Portal]
         /// How it shows records. The default is ``View/form``.
-        public var view: View
+        package var view: View
+
+        /// Creates a layout of a table.
+        public init(name: String, table: String, fields: [LayoutField] = []) {
+            self.init(name: name, table: table, fields: fields, portals: [])
+        }
 
         /// Creates a layout of a table occurrence.
-        public init(
+        @_disfavoredOverload
+        package init(
             name: String,
             table: String,
             fields: [LayoutField] = [],
@@ -87,7 +93,7 @@ extension Solution {
     /// A field on a layout.
     public struct LayoutField: Codable, Sendable, ExpressibleByStringLiteral {
         /// The control style of the field, as in the layout metadata.
-        public enum Display: String, Codable, Sendable, CaseIterable {
+        package enum Display: String, Codable, Sendable, CaseIterable {
             /// An edit box.
             case editText
             /// A drop-down list.
@@ -111,16 +117,20 @@ extension Solution {
         /// as real ones do.
         public var field: String
         /// How it is shown. The default is ``Display/editText``.
-        public var display: Display
+        package var display: Display
         /// The name of the field's value list, if it has one.
-        public var valueList: String?
+        package var valueList: String?
         /// The first repetition shown. The default is 1.
-        public var firstRepetition: Int
+        package var firstRepetition: Int
         /// The last repetition shown. If nil (the default), all are shown.
-        public var lastRepetition: Int?
+        package var lastRepetition: Int?
+
+        /// Puts a field on a layout, as an edit box.
+        public init(_ field: String) { self.init(field, display: .editText) }
 
         /// Creates a field on a layout.
-        public init(
+        @_disfavoredOverload
+        package init(
             _ field: String,
             display: Display = .editText,
             valueList: String? = nil,
@@ -159,27 +169,27 @@ extension Solution {
     }
 
     /// A portal on a layout: rows of a related table.
-    public struct Portal: Codable, Sendable {
+    package struct Portal: Codable, Sendable {
         /// The table occurrence whose records it shows.
-        public var table: String
+        package var table: String
         /// The object name. If there is one, requests and answers name the portal by it.
-        public var name: String?
+        package var name: String?
         /// The fields of a row, each as `Occurrence::Field`.
-        public var fields: [LayoutField]
+        package var fields: [LayoutField]
         /// The first row it shows. The default is 1.
-        public var firstRow: Int
+        package var firstRow: Int
         /// The number of rows that it shows without scrolling. If nil (the default), the portal scrolls and shows all
         /// rows.
-        public var rowCount: Int?
+        package var rowCount: Int?
         /// The sort order of its rows. The default is the relationship's.
-        public var sort: [SortOrder]
+        package var sort: [SortOrder]
         /// A formula that must be true for a row to be shown.
-        public var filter: String?
+        package var filter: String?
         /// Whether rows may be deleted through the portal. The default is true.
-        public var allowsDeletion: Bool
+        package var allowsDeletion: Bool
 
         /// Creates a portal for a table occurrence.
-        public init(
+        package init(
             table: String,
             name: String? = nil,
             fields: [LayoutField],
@@ -204,7 +214,7 @@ extension Solution {
         }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             table = try container.decode(String.self, forKey: .table)
             name = try container.decodeIfPresent(String.self, forKey: .name)

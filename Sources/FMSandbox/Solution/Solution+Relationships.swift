@@ -1,15 +1,15 @@
 extension Solution {
     /// A table occurrence: a table under its own name in the relationship graph.
-    public struct Occurrence: Codable, Sendable {
+    package struct Occurrence: Codable, Sendable {
         /// The name that qualifies its fields: `name::Field`.
-        public var name: String
+        package var name: String
         /// The name of the table.
-        public var table: String
+        package var table: String
         /// The data source that has the table; nil if it is in this file.
-        public var dataSource: String?
+        package var dataSource: String?
 
         /// Creates a table occurrence.
-        public init(name: String, table: String, dataSource: String? = nil) {
+        package init(name: String, table: String, dataSource: String? = nil) {
             self.name = name
             self.table = table
             self.dataSource = dataSource
@@ -18,7 +18,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case name, table, dataSource }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
             table = try container.decode(String.self, forKey: .table)
@@ -27,9 +27,9 @@ extension Solution {
     }
 
     /// A relationship between two table occurrences.
-    public struct Relationship: Codable, Sendable {
+    package struct Relationship: Codable, Sendable {
         /// How two match fields are compared.
-        public enum Comparison: String, Codable, Sendable, CaseIterable {
+        package enum Comparison: String, Codable, Sendable, CaseIterable {
             /// Equal. A match field with several lines matches if any of them does.
             case equal = "="
             /// Different.
@@ -47,16 +47,16 @@ extension Solution {
         }
 
         /// A pair of match fields. All pairs of a relationship must match.
-        public struct Match: Codable, Sendable {
+        package struct Match: Codable, Sendable {
             /// The field of the left occurrence.
-            public var left: String
+            package var left: String
             /// The field of the right occurrence.
-            public var right: String
+            package var right: String
             /// How the two fields are compared.
-            public var comparison: Comparison
+            package var comparison: Comparison
 
             /// Creates a pair of match fields.
-            public init(_ left: String, _ right: String, comparison: Comparison = .equal) {
+            package init(_ left: String, _ right: String, comparison: Comparison = .equal) {
                 self.left = left
                 self.right = right
                 self.comparison = comparison
@@ -65,7 +65,7 @@ extension Solution {
             enum CodingKeys: String, CodingKey, CaseIterable { case left, right, comparison }
 
             /// Reads the documented JSON form.
-            public init(from decoder: any Decoder) throws {
+            package init(from decoder: any Decoder) throws {
                 let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
                 left = try container.decode(String.self, forKey: .left)
                 right = try container.decode(String.self, forKey: .right)
@@ -74,16 +74,16 @@ extension Solution {
         }
 
         /// The settings for one side of a relationship.
-        public struct Rules: Codable, Sendable, Equatable {
+        package struct Rules: Codable, Sendable, Equatable {
             /// Whether records of this side can be created through the relationship.
-            public var allowsCreation: Bool
+            package var allowsCreation: Bool
             /// Whether records of this side are deleted with the record of the other side.
-            public var deletesWithOther: Bool
+            package var deletesWithOther: Bool
             /// The order in which related records of this side appear.
-            public var sort: [SortOrder]
+            package var sort: [SortOrder]
 
             /// Creates the settings for one side.
-            public init(allowsCreation: Bool = false, deletesWithOther: Bool = false, sort: [SortOrder] = []) {
+            package init(allowsCreation: Bool = false, deletesWithOther: Bool = false, sort: [SortOrder] = []) {
                 self.allowsCreation = allowsCreation
                 self.deletesWithOther = deletesWithOther
                 self.sort = sort
@@ -92,7 +92,7 @@ extension Solution {
             enum CodingKeys: String, CodingKey, CaseIterable { case allowsCreation, deletesWithOther, sort }
 
             /// Reads the documented JSON form.
-            public init(from decoder: any Decoder) throws {
+            package init(from decoder: any Decoder) throws {
                 let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
                 allowsCreation = try container.decode(Bool.self, forKey: .allowsCreation, default: false)
                 deletesWithOther = try container.decode(Bool.self, forKey: .deletesWithOther, default: false)
@@ -101,18 +101,18 @@ extension Solution {
         }
 
         /// One table occurrence.
-        public var left: String
+        package var left: String
         /// The other table occurrence.
-        public var right: String
+        package var right: String
         /// The match fields.
-        public var matches: [Match]
+        package var matches: [Match]
         /// The settings for the left side.
-        public var leftRules: Rules
+        package var leftRules: Rules
         /// The settings for the right side.
-        public var rightRules: Rules
+        package var rightRules: Rules
 
         /// Creates a relationship between two table occurrences.
-        public init(
+        package init(
             _ left: String,
             _ right: String,
             matches: [Match],
@@ -129,7 +129,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case left, right, matches, leftRules, rightRules }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             left = try container.decode(String.self, forKey: .left)
             right = try container.decode(String.self, forKey: .right)
@@ -140,14 +140,14 @@ extension Solution {
     }
 
     /// One field of a sort order.
-    public struct SortOrder: Codable, Sendable, Equatable {
+    package struct SortOrder: Codable, Sendable, Equatable {
         /// The field, unqualified or as `Occurrence::Field`.
-        public var field: String
+        package var field: String
         /// `ascend`, `descend` or the name of a value list. The default is `ascend`.
-        public var order: String
+        package var order: String
 
         /// Creates a field of a sort order.
-        public init(_ field: String, _ order: String = "ascend") {
+        package init(_ field: String, _ order: String = "ascend") {
             self.field = field
             self.order = order
         }
@@ -155,7 +155,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case field, order }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             field = try container.decode(String.self, forKey: .field)
             order = try container.decode(String.self, forKey: .order, default: "ascend")
@@ -163,14 +163,14 @@ extension Solution {
     }
 
     /// Another hosted file, whose tables this file uses.
-    public struct DataSource: Codable, Sendable {
+    package struct DataSource: Codable, Sendable {
         /// The name by which occurrences refer to it.
-        public var name: String
+        package var name: String
         /// The database on the same host.
-        public var database: String
+        package var database: String
 
         /// Creates a data source.
-        public init(name: String, database: String) {
+        package init(name: String, database: String) {
             self.name = name
             self.database = database
         }
@@ -178,7 +178,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case name, database }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
             database = try container.decode(String.self, forKey: .database)
@@ -186,26 +186,26 @@ extension Solution {
     }
 
     /// A value list.
-    public struct ValueList: Codable, Sendable {
+    package struct ValueList: Codable, Sendable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The fixed values, for a custom list.
-        public var values: [String]?
+        package var values: [String]?
         /// The field whose values make the list, as `Occurrence::Field`.
-        public var field: String?
+        package var field: String?
         /// A second field, whose value is shown in place of the first one's, as `Occurrence::Field`.
-        public var displayField: String?
+        package var displayField: String?
         /// The occurrence from which the list shows related values only.
-        public var relatedFrom: String?
+        package var relatedFrom: String?
 
         /// Creates a list of fixed values.
-        public init(name: String, values: [String]) {
+        package init(name: String, values: [String]) {
             self.name = name
             self.values = values
         }
 
         /// Creates a list of the values of a field, in ascending order and without repetitions.
-        public init(name: String, field: String, displayField: String? = nil, relatedFrom: String? = nil) {
+        package init(name: String, field: String, displayField: String? = nil, relatedFrom: String? = nil) {
             self.name = name
             self.field = field
             self.displayField = displayField
@@ -215,7 +215,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case name, values, field, displayField, relatedFrom }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             name = try container.decode(String.self, forKey: .name)
             values = try container.decodeIfPresent([String].self, forKey: .values)

@@ -50,7 +50,16 @@ extension Solution {
         }
     }()
 
-    /// The folder of the module's resources. The tables `iso3166.tab` and `zone1970.tab` in it are the sources of the
-    /// sample's countries and zones.
-    static let resources = Bundle.module.bundleURL.appendingPathComponent("Resources")
+    /// The folder of the module's resources: beside the program, where SwiftPM and a release of `fmdata` put it, or in
+    /// the checkout. `Bundle.module` would end a program that was copied without it. The tables `iso3166.tab` and
+    /// `zone1970.tab` in it are the sources of the sample's countries and zones.
+    static let resources: URL = {
+        let installed = Bundle.main.bundleURL.appendingPathComponent("FMData_FMSandbox.resources/Resources")
+        if FileManager.default.fileExists(atPath: installed.path) { return installed }
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return source.appendingPathComponent("Resources")
+    }()
+
+    /// Whether the module's resources are there: a program may have been copied without them.
+    package static var sampleIsInstalled: Bool { FileManager.default.fileExists(atPath: resources.path) }
 }

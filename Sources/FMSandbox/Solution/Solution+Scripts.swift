@@ -1,13 +1,13 @@
 extension Solution {
     /// An entry of the script list: a script or a folder.
-    public enum ScriptItem: Codable, Sendable {
+    package enum ScriptItem: Codable, Sendable {
         /// A script. One named `-` is a separator.
         case script(Script)
         /// A folder of scripts and folders.
         indirect case folder(String, [ScriptItem])
 
         /// Decodes an entry. A folder has the keys `folder` and `items`; everything else is a script.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             if (try? decoder.singleValueContainer().decode(String.self)) == nil,
                 let folder = try FolderKeys.name(in: decoder)
             {
@@ -19,7 +19,7 @@ extension Solution {
         }
 
         /// Writes the format that ``init(from:)`` reads.
-        public func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             switch self {
             case .script(let script): try script.encode(to: encoder)
             case .folder(let name, let items):
@@ -41,14 +41,14 @@ extension Solution {
 
     /// A script: a name and steps. A script without steps returns nothing and succeeds, unless
     /// ``Solution/addScript(_:_:)`` gave it a Swift closure.
-    public struct Script: Codable, Sendable {
+    package struct Script: Codable, Sendable {
         /// The name.
-        public var name: String
+        package var name: String
         /// The steps in order.
-        public var steps: [Step]
+        package var steps: [Step]
 
         /// Creates a script of the given steps.
-        public init(name: String, steps: [Step] = []) {
+        package init(name: String, steps: [Step] = []) {
             self.name = name
             self.steps = steps
         }
@@ -56,7 +56,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case name, steps }
 
         /// Reads the documented JSON form; a plain string is a script without steps.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             if let name = try? decoder.singleValueContainer().decode(String.self) {
                 self.init(name: name)
                 return
@@ -72,7 +72,7 @@ extension Solution {
     /// A number in a script step: a constant, or a formula.
     ///
     /// Swift code and JSON use plain literals: `.wait(0.5)`, `.wait("Get ( ScriptParameter )")`.
-    public enum Quantity: Codable, Sendable, Equatable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
+    package enum Quantity: Codable, Sendable, Equatable, ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral,
         ExpressibleByStringLiteral
     {
         /// The number.
@@ -81,14 +81,14 @@ extension Solution {
         case formula(String)
 
         /// A number.
-        public init(floatLiteral value: Double) { self = .number(value) }
+        package init(floatLiteral value: Double) { self = .number(value) }
         /// A number.
-        public init(integerLiteral value: Int) { self = .number(Double(value)) }
+        package init(integerLiteral value: Int) { self = .number(Double(value)) }
         /// A formula.
-        public init(stringLiteral value: String) { self = .formula(value) }
+        package init(stringLiteral value: String) { self = .formula(value) }
 
         /// Reads a JSON number, or a formula from a string.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
             if let text = try? container.decode(String.self) {
                 self = .formula(text)
@@ -98,7 +98,7 @@ extension Solution {
         }
 
         /// Writes the format that ``init(from:)`` reads.
-        public func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {
             case .number(let number): try container.encode(number)

@@ -1,45 +1,45 @@
-public import Foundation
+package import Foundation
 
 extension Solution {
     /// A solution's settings for the server that hosts it: the release to imitate, behaviour on which sources disagree,
     /// and settings of the host. ``Sandbox/Configuration`` overrides them. Two solutions of one sandbox must not have
     /// different values.
-    public struct Server: Codable, Sendable, Equatable {
+    package struct Server: Codable, Sendable, Equatable {
         /// The release to imitate. The default is ``Sandbox/ServerVersion/v22``.
-        public var version: Sandbox.ServerVersion?
+        package var version: Sandbox.ServerVersion?
         /// The answer to a find whose offset lies past the end. The default is ``Sandbox/FindPastEnd/noRecordsMatch``.
-        public var findPastEnd: Sandbox.FindPastEnd?
+        package var findPastEnd: Sandbox.FindPastEnd?
         /// Whether requests may write the names of layouts, fields, portals, scripts and value lists in any case. The
         /// default is false.
-        public var ignoresNameCase: Bool?
+        package var ignoresNameCase: Bool?
         /// Whether the answer to creating a record with portal rows has `newPortalRecordInfo`, as the answer to an edit
         /// has. The default is false.
-        public var newPortalRecordInfoOnCreate: Bool?
+        package var newPortalRecordInfoOnCreate: Bool?
         /// The answer to calls that need a data source whose file lacks the session's account. The default is
         /// ``Sandbox/DataSourceWithoutAccount/emptyValues``.
-        public var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
+        package var dataSourceWithoutAccount: Sandbox.DataSourceWithoutAccount?
         /// The character between date and time of ISO 8601 timestamps. The default is
         /// ``Sandbox/ISOTimestampSeparator/letter``.
-        public var isoTimestampSeparator: Sandbox.ISOTimestampSeparator?
+        package var isoTimestampSeparator: Sandbox.ISOTimestampSeparator?
         /// The date formats that find criteria may use if the request's dates are in ISO 8601. The default is
         /// ``Sandbox/CriterionDates/usAndISO``.
-        public var isoCriterionDates: Sandbox.CriterionDates?
+        package var isoCriterionDates: Sandbox.CriterionDates?
         /// How the fields of portal rows are named. The default is ``Sandbox/PortalFieldNames/qualified``.
-        public var portalFieldNames: Sandbox.PortalFieldNames?
+        package var portalFieldNames: Sandbox.PortalFieldNames?
         /// How containers are streamed. In JSON it is `openContainers`, true or false. The default is
         /// ``Sandbox/ContainerStreaming/authenticated``.
-        public var containerStreaming: Sandbox.ContainerStreaming?
+        package var containerStreaming: Sandbox.ContainerStreaming?
         /// The time zone of the host's wall clock, in JSON by name: `Europe/Berlin`. The default is UTC.
-        public var timeZone: TimeZone?
+        package var timeZone: TimeZone?
         /// How long an idle session lives after its last request, in JSON as seconds. The default is 15 minutes.
-        public var sessionLifetime: Duration?
+        package var sessionLifetime: Duration?
         /// How long an idle connection stays open, in JSON as seconds. The default is 5 s.
-        public var keepAlive: Duration?
+        package var keepAlive: Duration?
         /// Whether bodies of 1 KB and more are compressed for clients that accept gzip. The default is true.
-        public var compression: Bool?
+        package var compression: Bool?
 
         /// Creates the settings; nil leaves a setting to the default.
-        public init(
+        package init(
             version: Sandbox.ServerVersion? = nil,
             findPastEnd: Sandbox.FindPastEnd? = nil,
             ignoresNameCase: Bool? = nil,
@@ -76,7 +76,7 @@ extension Solution {
         }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             version = try container.decodeChoiceIfPresent(Sandbox.ServerVersion.self, forKey: .version)
             findPastEnd = try container.decodeChoiceIfPresent(Sandbox.FindPastEnd.self, forKey: .findPastEnd)
@@ -117,7 +117,7 @@ extension Solution {
         }
 
         /// Writes the format that ``init(from:)`` reads.
-        public func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encodeIfPresent(version, forKey: .version)
             try container.encodeIfPresent(findPastEnd, forKey: .findPastEnd)

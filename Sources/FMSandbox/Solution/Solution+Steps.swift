@@ -15,7 +15,7 @@ extension Solution {
     /// ]
     /// print(steps.count, "steps")                                 // 6 steps
     /// ```
-    public struct Step: Codable, Sendable, Equatable {
+    package struct Step: Codable, Sendable, Equatable {
         /// What a step does, and with what.
         indirect enum Kind: Sendable, Equatable {
             case set(String, to: String)
@@ -56,48 +56,48 @@ extension Solution {
 extension Solution.Step {
     /// Sets a field of the current record, a global field, or a `$variable`:
     /// `{"set": "Name", "to": "Upper ( Name )"}`.
-    public static func set(_ target: String, to formula: String) -> Self { Self(.set(target, to: formula)) }
+    package static func set(_ target: String, to formula: String) -> Self { Self(.set(target, to: formula)) }
 
     /// Sets a field whose name is the value of a formula: `{"setFieldByName": "$name", "to": "$value"}`.
-    public static func setFieldByName(_ name: String, to formula: String) -> Self {
+    package static func setFieldByName(_ name: String, to formula: String) -> Self {
         Self(.setFieldByName(name, to: formula))
     }
 
     /// Ends the script with a result and optionally an error code: `{"exit": "Get ( ScriptParameter )"}`,
     /// `{"exit": "\"half\"", "error": 5}`. Without a code the last error is kept.
-    public static func exit(_ result: String, error: Solution.Quantity? = nil) -> Self {
+    package static func exit(_ result: String, error: Solution.Quantity? = nil) -> Self {
         Self(.exit(result, error: error))
     }
 
     /// Ends the script with a result that is a text with embedded formulas, and optionally an error code:
     /// `{"template": "<<Name>> is one of <<Get ( FoundCount )>>"}`.
-    public static func template(_ text: String, error: Solution.Quantity? = nil) -> Self {
+    package static func template(_ text: String, error: Solution.Quantity? = nil) -> Self {
         Self(.template(text, error: error))
     }
 
     /// Ends the script with an error code: `{"error": 101}`, `{"error": "Get ( ScriptParameter )"}`. If the value
     /// is not a number, the error is -1.
-    public static func error(_ code: Solution.Quantity) -> Self { Self(.error(code)) }
+    package static func error(_ code: Solution.Quantity) -> Self { Self(.error(code)) }
 
     /// Runs steps once per record of the found set: `{"loop": […]}`. Afterwards the last error is 101, as after
     /// FileMaker's own loop that exits after the last record.
-    public static func loop(_ steps: [Self]) -> Self { Self(.loop(steps)) }
+    package static func loop(_ steps: [Self]) -> Self { Self(.loop(steps)) }
 
     /// Runs steps repeatedly until an ``exitLoopIf(_:)`` ends it, like a loop in FileMaker that goes to no record:
     /// `{"repeat": [{"exitLoopIf": "$i ≥ 10"}, …]}`.
-    public static func repeating(_ steps: [Self]) -> Self { Self(.repeating(steps)) }
+    package static func repeating(_ steps: [Self]) -> Self { Self(.repeating(steps)) }
 
     /// Exits the innermost loop if a formula is true: `{"exitLoopIf": "$i ≥ 10"}`.
-    public static func exitLoopIf(_ condition: String) -> Self { Self(.exitLoopIf(condition)) }
+    package static func exitLoopIf(_ condition: String) -> Self { Self(.exitLoopIf(condition)) }
 
     /// Runs one of two lists of steps: `{"if": "Total > 5", "then": […], "else": […]}`.
-    public static func branch(_ condition: String, then: [Self], else otherwise: [Self]) -> Self {
+    package static func branch(_ condition: String, then: [Self], else otherwise: [Self]) -> Self {
         Self(.branch(condition, then: then, else: otherwise))
     }
 
     /// Runs another script, optionally with a parameter: `{"performScript": "Run Row", "parameter": "$row"}`.
     /// Afterwards `Get ( ScriptResult )` is its result and `Get ( LastError )` its last error.
-    public static func performScript(_ name: String, parameter: String? = nil) -> Self {
+    package static func performScript(_ name: String, parameter: String? = nil) -> Self {
         Self(.performScript(name, parameter: parameter))
     }
 
@@ -108,66 +108,66 @@ extension Solution.Step {
     ///
     /// If a script that performs this one has opened a transaction, this step is error 3, and the steps are part of
     /// that transaction.
-    public static let openTransaction = Self(.openTransaction)
+    package static let openTransaction = Self(.openTransaction)
 
     /// Commits the transaction: `{"commitTransaction": true}`. If a record fails validation, all changes are
     /// reverted, and the last error is the validation's. A transaction whose script ends before the commit is
     /// reverted.
-    public static let commitTransaction = Self(.commitTransaction)
+    package static let commitTransaction = Self(.commitTransaction)
 
     /// Reverts the transaction, whichever script opened it, and continues after its ``commitTransaction``:
     /// `{"revertTransaction": true}`, `{"revertTransaction": "Get ( LastError ) ≠ 0"}`. An error code from 5000 to
     /// 5499 becomes the last error: `{"revertTransaction": "Count > Stock", "error": 5001}`; otherwise the last
     /// error is kept. Record ids and serial numbers stay used. Error 3 if no transaction is open.
-    public static func revertTransaction(if condition: String? = nil, error: Solution.Quantity? = nil) -> Self {
+    package static func revertTransaction(if condition: String? = nil, error: Solution.Quantity? = nil) -> Self {
         Self(.revertTransaction(if: condition, error: error))
     }
 
     /// Sets whether errors of privileges (200 to 204) and validation (500 to 513) revert the transaction
     /// automatically, which is the default: `{"setRevertTransactionOnError": false}`.
-    public static func setRevertTransactionOnError(_ isOn: Bool) -> Self { Self(.setRevertTransactionOnError(isOn)) }
+    package static func setRevertTransactionOnError(_ isOn: Bool) -> Self { Self(.setRevertTransactionOnError(isOn)) }
 
     /// Validates the current record of a transaction: `{"commitRecords": true}`. Outside a transaction every step
     /// is a commit.
-    public static let commitRecords = Self(.commitRecords)
+    package static let commitRecords = Self(.commitRecords)
 
     /// Goes to the layout of that name: `{"goToLayout": "Zones"}`. The name may contain formulas:
     /// `{"goToLayout": "<<$layout>>"}`.
-    public static func goToLayout(_ name: String) -> Self { Self(.goToLayout(name)) }
+    package static func goToLayout(_ name: String) -> Self { Self(.goToLayout(name)) }
 
     /// Finds the records with the ids in the value of a formula, one per line or as a JSON array:
     /// `{"goToListOfRecords": "$ids"}`. Error 101 if none of them exists.
-    public static func goToListOfRecords(_ list: String) -> Self { Self(.goToListOfRecords(list)) }
+    package static func goToListOfRecords(_ list: String) -> Self { Self(.goToListOfRecords(list)) }
 
     /// Keeps the records of the found set for which a formula is true: `{"constrain": "Population > 1000"}`.
-    public static func constrain(_ condition: String) -> Self { Self(.constrain(condition)) }
+    package static func constrain(_ condition: String) -> Self { Self(.constrain(condition)) }
 
     /// Finds records, with requests like those of `_find`:
     /// `{"find": [{"City": "=<<$city>>"}, {"Status": "lost", "omit": "true"}]}`. Criteria are texts with embedded
     /// formulas. Fields are related to the layout's table and need not be on the layout. If nothing is found, the
     /// found set is empty and the error is 401.
-    public static func find(_ requests: [[String: String]]) -> Self { Self(.find(requests)) }
+    package static func find(_ requests: [[String: String]]) -> Self { Self(.find(requests)) }
 
     /// Removes the current record from the found set: `{"omitRecord": true}`.
-    public static let omitRecord = Self(.omitRecord)
+    package static let omitRecord = Self(.omitRecord)
 
     /// Finds all records: `{"showAll": true}`.
-    public static let showAll = Self(.showAll)
+    package static let showAll = Self(.showAll)
 
     /// Creates a record and makes it the current record: `{"newRecord": true}`.
-    public static let newRecord = Self(.newRecord)
+    package static let newRecord = Self(.newRecord)
 
     /// Deletes the current record: `{"deleteRecord": true}`.
-    public static let deleteRecord = Self(.deleteRecord)
+    package static let deleteRecord = Self(.deleteRecord)
 
     /// Commits the open transaction and closes the session's window: `{"closeWindow": true}`. Later requests of the
     /// session that need a layout are error 112; the client must log in again.
-    public static let closeWindow = Self(.closeWindow)
+    package static let closeWindow = Self(.closeWindow)
 
     /// Waits for a number of seconds on the sandbox's clock: `{"wait": 0.5}`,
     /// `{"wait": "Get ( ScriptParameter )"}`. A negative value or one that is not a number does not wait; the
     /// maximum is a day.
-    public static func wait(_ seconds: Solution.Quantity) -> Self { Self(.wait(seconds)) }
+    package static func wait(_ seconds: Solution.Quantity) -> Self { Self(.wait(seconds)) }
 }
 
 extension Solution.Step {
@@ -202,7 +202,7 @@ extension Solution.Step {
     ]
 
     /// Reads the format that each case documents. Keys of two steps in one object are an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
         let keys = Set(container.allKeys)
         guard keys.isEmpty || keys.contains(where: { $0.companions?.union([$0]).isSuperset(of: keys) ?? false })
@@ -268,7 +268,7 @@ extension Solution.Step {
     }
 
     /// Writes the format that ``init(from:)`` reads.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         if let plain = Self.plain.first(where: { $0.step == self }) {
             return try container.encode(true, forKey: plain.key)

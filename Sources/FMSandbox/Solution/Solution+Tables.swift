@@ -125,7 +125,7 @@ extension Solution {
         /// The formula of a calculation field; see <doc:SolutionFiles> for the language.
         public var calculation: String?
         /// The summary it shows.
-        public var summary: Summary?
+        package var summary: Summary?
         /// The value that a new or changed record gets automatically.
         public var autoEnter: AutoEnter?
         /// The next number of ``AutoEnter/serial``. The default is one more than the greatest number in the field, or 1
@@ -138,6 +138,33 @@ extension Solution {
 
         /// Creates a field of the given name and type.
         public init(
+            _ name: String,
+            _ type: FieldType = .text,
+            repetitions: Int = 1,
+            isGlobal: Bool = false,
+            calculation: String? = nil,
+            autoEnter: AutoEnter? = nil,
+            nextSerial: String? = nil,
+            validation: Validation = Validation(),
+            prohibitsModification: Bool = false
+        ) {
+            self.init(
+                name,
+                type,
+                repetitions: repetitions,
+                isGlobal: isGlobal,
+                calculation: calculation,
+                summary: nil,
+                autoEnter: autoEnter,
+                nextSerial: nextSerial,
+                validation: validation,
+                prohibitsModification: prohibitsModification
+            )
+        }
+
+        /// Creates a field, which may be a summary.
+        @_disfavoredOverload
+        package init(
             _ name: String,
             _ type: FieldType = .text,
             repetitions: Int = 1,
@@ -204,9 +231,9 @@ extension Solution {
     }
 
     /// A summary over the records of the found set.
-    public struct Summary: Codable, Sendable, Equatable {
+    package struct Summary: Codable, Sendable, Equatable {
         /// The function of a summary.
-        public enum Function: String, Codable, Sendable, CaseIterable {
+        package enum Function: String, Codable, Sendable, CaseIterable {
             /// The number of values that are not empty.
             case count
             /// The sum of the numbers.
@@ -218,12 +245,12 @@ extension Solution {
         }
 
         /// The function.
-        public var function: Function
+        package var function: Function
         /// The field whose values it summarizes.
-        public var field: String
+        package var field: String
 
         /// Creates a summary of a field.
-        public init(_ function: Function, of field: String) {
+        package init(_ function: Function, of field: String) {
             self.function = function
             self.field = field
         }
@@ -231,7 +258,7 @@ extension Solution {
         enum CodingKeys: String, CodingKey, CaseIterable { case function, field }
 
         /// Reads the documented JSON form.
-        public init(from decoder: any Decoder) throws {
+        package init(from decoder: any Decoder) throws {
             let container = try decoder.strictContainer(keyedBy: CodingKeys.self)
             function = try container.decodeChoice(Function.self, forKey: .function)
             field = try container.decode(String.self, forKey: .field)

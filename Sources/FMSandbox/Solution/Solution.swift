@@ -20,33 +20,40 @@ public struct Solution: Codable, Sendable {
     /// The tables, each with its records.
     public var tables: [Table]
     /// Further table occurrences. Every table also has an occurrence with its own name, which is not listed here.
-    public var occurrences: [Occurrence]
+    package var occurrences: [Occurrence]
     /// The relationships between occurrences.
-    public var relationships: [Relationship]
+    package var relationships: [Relationship]
     /// The value lists that layouts and sort orders may name.
-    public var valueLists: [ValueList]
+    package var valueLists: [ValueList]
     /// Layouts and folders of layouts, in the order the layout list shows them.
     public var layouts: [LayoutItem]
     /// Scripts and folders of scripts, in the order the script list shows them.
-    public var scripts: [ScriptItem]
+    package var scripts: [ScriptItem]
     /// The accounts. If there are none, `admin` with an empty password has full access.
     public var accounts: [Account]
     /// The privilege sets of the accounts. `[Full Access]` and `[Read-Only Access]` always exist.
-    public var privilegeSets: [PrivilegeSet]
+    package var privilegeSets: [PrivilegeSet]
     /// Other hosted files whose tables this file's occurrences may use.
-    public var dataSources: [DataSource]
+    package var dataSources: [DataSource]
     /// The date format of the hosted file, for `dateformats=1`. The default is `MM/dd/yyyy`.
     public var dateFormat: String
     /// The settings for the server that hosts it.
-    public var server: Server
+    package var server: Server
 
     /// Scripts written in Swift, by name.
     var handlers: [String: ScriptHandler] = [:]
     /// The name of the table that logs commits; see ``addCommitLog(_:)``.
     var commitLog: String?
 
-    /// Creates a solution with the given parts; only the name is required.
-    public init(
+    /// Creates a solution. Relationships, portals, value lists, privileges and scripts in steps come from a JSON file:
+    /// ``load(from:)``.
+    public init(name: String, tables: [Table], layouts: [LayoutItem] = [], accounts: [Account] = []) {
+        self.init(name: name, tables: tables, occurrences: [], layouts: layouts, accounts: accounts)
+    }
+
+    /// Creates a solution with the given parts.
+    @_disfavoredOverload
+    package init(
         name: String,
         tables: [Table] = [],
         occurrences: [Occurrence] = [],

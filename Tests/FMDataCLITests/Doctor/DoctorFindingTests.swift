@@ -103,8 +103,8 @@ import Testing
             names: ["fms.example.com"],
             subject: subject,
             issuer: issuer,
-            validFrom: now.addingTimeInterval(-86_400),
-            validUntil: now.addingTimeInterval(days * 86_400),
+            notBefore: Int(now.timeIntervalSince1970) - 86_400,
+            notAfter: Int(now.timeIntervalSince1970 + days * 86_400),
             fingerprint: "A8:0F"
         )
     }

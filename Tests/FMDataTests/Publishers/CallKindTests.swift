@@ -225,7 +225,6 @@ extension CallKindTests.Sample {
 
     private static let ofServers: [Self] = [
         Self(.one, "getProductInfo") { $0.server.getProductInfo() },
-        Self(.one, "connectionReport") { $0.server.connectionReport() },
         Self(.one, "getDatabaseNames") { $0.server.getDatabaseNames(credentials: $0.credentials) },
         Self(.one, "getOAuthProviders") { $0.server.getOAuthProviders() },
         Self(.one, "startOAuth") { database in

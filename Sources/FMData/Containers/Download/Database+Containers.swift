@@ -8,7 +8,7 @@ extension DataAPI.Database {
     /// A reference is bound to the session that its record was read in. A free session is tried first; when the server
     /// does not return the content to it, the tokens of the database's other open sessions are tried, the last used
     /// first, with a request each. So a reference can be used as long as the session that read it is open: until that
-    /// session has been idle for ``DataAPI/SessionConfiguration/idleTrim`` while others are in use. After that the
+    /// session has been idle for a minute while others are in use. After that the
     /// download fails with ``DataAPI/ContainerError/Code/stale``. For a record that was read some time ago
     /// ``DataAPI/Layout/downloadContainer(fieldName:recordId:repetition:isolation:)`` reads the reference again, and
     /// ``withSession(keptAlive:isolation:_:)`` keeps one session for reading and downloading.

@@ -4,8 +4,7 @@ extension SessionPool {
     /// Publishes the token of an external login, then finishes. From then on the session belongs to the pool.
     ///
     /// Sends the login with the first demand. If it is cancelled, or the pool is shut down, a login under way has
-    /// ``DataAPI/SessionConfiguration/abandonedLogin`` to end, and its session is logged out, so that none is left on
-    /// the server.
+    /// `abandonedLogin` to end, and its session is logged out, so that none is left on the server.
     ///
     /// - Parameter welcome: called before the pool adopts the session; returns the tenure that the session belongs to.
     func logInExternally(
