@@ -18,7 +18,7 @@ struct FMDataCommand: AsyncParsableCommand {
         version: version,
         subcommands: [
             DoctorCommand.self, SchemaCommand.self, GenerateCommand.self, SandboxCommand.self, ProbeCommand.self,
-            FleetCommand.self, AssistantCommand.self, ManualCommand.self,
+            FleetCommand.self, AssistantCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(

@@ -13,7 +13,7 @@ public import OpenCombine
 ///
 /// Connections are kept and reused, per origin. A client may be shared by any number of threads and is best kept for
 /// the life of a program. A client that is deallocated closes its connections when its last request has ended;
-/// ``shutdown(grace:)-async`` waits for that.
+/// ``shutdown(grace:)->()`` waits for that.
 ///
 /// **Sent once.** A request that may change something (``HTTPRequest/isSafeToRepeat`` is `false`) is never sent a
 /// second time once a byte of it may have reached the server; the error's ``HTTPClientError/outcome`` says what is
@@ -105,7 +105,7 @@ public final class HTTPClient: Sendable {
         .eraseToAnyPublisher()
     }
 
-    /// Shuts the client down as ``shutdown(grace:)-publisher`` does, and returns when all requests have ended and all
+    /// Shuts the client down as ``shutdown(grace:)->_`` does, and returns when all requests have ended and all
     /// connections are closed.
     public func shutdown(grace: Duration = .seconds(5)) async {
         // The future never fails, so the error can be ignored.

@@ -78,7 +78,7 @@ import Testing
 
     /// A package that is built on a full disk would have half a script.
     @Test(arguments: [
-        ["--generate-completion-script", "bash"], ["--help"], ["--version"], ["help", "find"], ["manual"],
+        ["--generate-completion-script", "bash"], ["--help"], ["--version"], ["help", "find"],
     ])
     func aFullDiskIsAnError(_ arguments: [String]) async throws {
         let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))

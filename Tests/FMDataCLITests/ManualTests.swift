@@ -103,13 +103,29 @@ import Testing
         #expect(page.matches(of: #/\n\| [0-9]+ \|/#).count == ExitStatus.allCases.count)
     }
 
-    @Test func everyCommandAndVariableIsOnThePage() throws {
+    @Test func everyCommandIsInTheTable() throws {
         let page = try Self.page()
-        for variable in CommandVariable.all.flatMap({ $0.names.components(separatedBy: ", ") }) {
-            #expect(page.contains(variable), "\(variable)")
+        func check(_ command: CommandHelp, _ path: String) {
+            let commands = command.shownCommands
+            for command in commands { check(command, "\(path) \(command.commandName)") }
+            #expect(!commands.isEmpty || page.contains("\n| `\(path)` |"), "\(path)")
         }
-        let elsewhere = ["doctor", "schema", "generate", "sandbox", "probe"]
-        let names = FMDataCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
-        for name in names where !elsewhere.contains(name) { #expect(page.contains("fmdata \(name)"), "\(name)") }
+        check(try CommandHelp(of: FMDataCommand.self), "fmdata")
+    }
+
+    /// The variables that the sources of the command name.
+    @Test func everyVariableIsInTheTable() throws {
+        let page = try Self.page()
+        let sources = Committed.root.appendingPathComponent("Sources/FMDataCLI")
+        var variables: Set<String> = []
+        for case let file as URL in try #require(
+            FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        )
+        where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            variables.formUnion(text.matches(of: #/"(FM(?:DATA)?_[A-Z_]+)"/#).map { String($0.1) })
+        }
+        #expect(variables.count > 10)
+        for variable in variables.sorted() { #expect(page.contains("`\(variable)`"), "\(variable)") }
     }
 }

@@ -25,7 +25,6 @@ import Testing
         let script = try await FinishedProgram.run(["--generate-completion-script", shell])
         #expect(script.status == 0)
         #expect(script.output.contains("valuelists"))
-        #expect(!script.output.contains("manual"), "what is for packagers is not offered")
     }
 
     @Test func bashAcceptsItsScript() async throws {

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// What the commands say of themselves: the help of a command, its arguments and its subcommands as data.
+/// What the commands say of themselves: the help of a command, its arguments and its subcommands as data. The tools of
+/// an assistant are made from it.
 struct CommandHelp: Decodable, Equatable {
     var commandName: String
     var abstract: String?
