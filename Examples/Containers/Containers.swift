@@ -1,10 +1,13 @@
+// What it shows: a picture is uploaded into a container field and read back, byte for byte; as a stream, with progress,
+// and as a file; and what an empty container says.
+// How to run it: `swift run containers`, against the embedded server; Host.swift says how a real one is named.
+// What to look at: `upload` and `readBack` below. Nothing holds the whole picture on its way.
+// Picture.swift draws the picture, ProgressBar.swift the progress: your own program needs neither.
 import FMData
 import FMSandbox
 import Foundation
 import OpenCombine
 
-/// Uploads a picture to a container field and reads it back, byte for byte. Without arguments it uses the embedded
-/// server; see `Host.swift` for a real one.
 @main
 struct Containers {
     let layout: DataAPI.Layout

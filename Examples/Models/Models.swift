@@ -1,13 +1,13 @@
+// What it shows: record types that were generated from the layouts of two files, the sample World, and Harbour with its
+// difficult names: portals, repetitions, rows that are written, records joined across both files.
+// How to run it: `swift run models`; the server is embedded. The types were made by
+//     fmdata schema fetch --models Examples/Models/World      # asks a host, as FM_HOST, FM_DATABASE, FM_USER say
+//     fmdata generate --models Examples/Models/World          # needs no host; with --check, in CI, it compares
+// What to look at: World/FileMaker, the snapshot of a layout; World/Generated, the type made of it; its use below.
 import FMData
 import FMSandbox
 import OpenCombine
 
-/// Uses record types that were generated from the layouts of two files: the sample World, and Harbour with its
-/// difficult names. The snapshots (`FileMaker`) and the types (`Generated`) of both are in the repository:
-///
-///     fmdata schema fetch --models Examples/Models/World      # asks a host, as FM_HOST, FM_DATABASE, FM_USER say
-///     fmdata generate --models Examples/Models/World          # needs no host
-///     fmdata generate --check --models Examples/Models/World  # for CI
 @main
 struct Models {
     static func main() async throws {

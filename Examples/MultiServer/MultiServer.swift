@@ -1,8 +1,11 @@
+// What it shows: two servers with two databases each behind one model layer. While contacts are filed everywhere, one
+// server restarts: its sessions and connections end, and no contact is lost. Then all are read back as one stream.
+// How to run it: `swift run multiserver`; both servers are embedded.
+// What to look at: Branch.swift, the only code that knows FileMaker; Company.swift, which uses branches like one.
+// Neither logs in, keeps a token or replaces an expired one.
 import FMData
 import OpenCombine
 
-/// Two servers with two databases each behind one model layer. While contacts are filed everywhere, one server
-/// restarts: its sessions and connections end, and no contact is lost. Then all contacts are read back as one stream.
 @main
 struct MultiServer {
     static func main() async throws {

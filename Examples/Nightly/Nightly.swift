@@ -1,11 +1,12 @@
+// What it shows: a nightly job. A process writes all records into a file, is killed in the middle and started again.
+// Another edits 5,000 of them, writes them back, is killed as well, and reports the rejected ones with their reasons.
+// How to run it: `swift run nightly`, against the embedded server; Host.swift says how a real one is named.
+// What to look at: Export.swift and Import.swift. The journal makes the second run go on where the first was killed.
+// Below are only the processes: `nightly export FILE` and `nightly import FILE`, which `nightly` starts and kills.
 import FMData
 import FMSandbox
 import Foundation
 
-/// A nightly job: a process writes all records into a file, is killed in the middle and started again; then another
-/// edits 5,000 of them and writes them back, is killed as well, and reports the rejected ones by row, field and reason.
-///
-/// `nightly export FILE` and `nightly import FILE` are the processes that are killed; `nightly` is the main one.
 @main
 struct Nightly {
     static func main() async throws {

@@ -1,9 +1,12 @@
+// What it shows: the main tasks from end to end: log in, find, page, write, handle an error, log out.
+// How to run it: `swift run quickstart`, against the embedded server. `FM_HOST`, `FM_DATABASE`, `FM_USER` and
+// `FM_PASSWORD` name a real one.
+// What to look at: each task is a method below; Models.swift has the record types, Host.swift the choice of the server.
+// Each prints what it has found, so the output can be read beside the code.
 import FMData
 import FMSandbox
 import OpenCombine
 
-/// The main tasks from end to end: log in, find, page, write, handle an error, log out. Without arguments it uses the
-/// embedded server; `FM_HOST`, `FM_DATABASE`, `FM_USER` and `FM_PASSWORD` select a real one (see `Host.swift`).
 @main
 struct Quickstart {
     let countries: DataAPI.TypedLayout<Country>

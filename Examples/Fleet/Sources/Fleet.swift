@@ -1,13 +1,12 @@
+// What it shows: eight processes share four sessions of a FileMaker host. Two of them are killed in the middle, and
+// then all are started again. The host, a sandbox, refuses a fifth session and counts what arrives.
+// How to run it: `swift run --package-path Examples/Fleet`. It takes redis-server or valkey-server.
+// What to look at: Member.swift, a process of the fleet: one line of its configuration makes it one.
+// Processes.swift starts the processes and the store: your own program needs nothing of it.
 import FMDataFleet
 import FMSandbox
 import Foundation
 
-/// Eight processes share four sessions of a FileMaker host, two of them are killed in the middle, and then all are
-/// started again. The host counts what arrives.
-///
-///     swift run --package-path Examples/Fleet
-///
-/// It takes redis-server or valkey-server. The host is a sandbox, which refuses a fifth session.
 @main
 struct FleetExample {
     static let calls = 150

@@ -1,3 +1,13 @@
+// What it shows: contacts of two FileMaker servers over HTTP: list, search, get, patch, a stream of changes, and a form
+// for visitors who sign in with accounts of their own (`/north/form/1` in a browser).
+// How to run it, with two sandboxes as servers:
+//     fmdata sandbox --port 3001 & fmdata sandbox --port 3002 &
+//     export FM_NORTH_HOST=http://127.0.0.1:3001 FM_SOUTH_HOST=http://127.0.0.1:3002
+//     export FM_NORTH_DATABASE=World FM_NORTH_USER=admin FM_NORTH_PASSWORD=secret
+//     export FM_SOUTH_DATABASE=World FM_SOUTH_USER=admin FM_SOUTH_PASSWORD=secret
+//     swift run service & curl http://127.0.0.1:8080/north/contacts
+// What to look at: Site.swift and its extensions, the model layer; FileMakerFailures.swift, errors as answers of HTTP.
+// `HTTP_HOST`, `HTTP_PORT` and `LOG_LEVEL` are its own variables; `DataAPI.Server(environment:)` lists the others.
 import FMData
 import FMDataLifecycle
 import FMDataMetrics
@@ -7,18 +17,6 @@ import Logging
 import Metrics
 import ServiceLifecycle
 
-/// Contacts of two FileMaker servers over HTTP: list, search, get, patch, a stream of changes, and a form for visitors
-/// who sign in with accounts of their own (`/north/form/1` in a browser).
-///
-/// Two sandboxes are servers enough to try it:
-///
-///     fmdata sandbox --port 3001 & fmdata sandbox --port 3002 &
-///     export FM_NORTH_HOST=http://127.0.0.1:3001 FM_SOUTH_HOST=http://127.0.0.1:3002
-///     export FM_NORTH_DATABASE=World FM_NORTH_USER=admin FM_NORTH_PASSWORD=secret
-///     export FM_SOUTH_DATABASE=World FM_SOUTH_USER=admin FM_SOUTH_PASSWORD=secret
-///     swift run service & curl http://127.0.0.1:8080/north/contacts
-///
-/// `HTTP_HOST`, `HTTP_PORT` and `LOG_LEVEL` are its own variables; `DataAPI.Server(environment:)` lists the others.
 @main
 struct Service {
     static func main() async throws {
