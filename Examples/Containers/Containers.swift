@@ -1,31 +1,44 @@
-// What it shows: a picture is uploaded into a container field and read back, byte for byte; as a stream, with progress,
-// and as a file; and what an empty container says.
+// What it shows: a picture is uploaded into a container field and read back, byte for byte, with progress; it is saved
+// as a file; and what an empty container says.
 // How to run it: `swift run containers`, against the embedded server; Host.swift says how a real one is named.
-// What to look at: `upload` and `readBack` below. Nothing holds the whole picture on its way.
+// What to look at: the calls name the field by its coding key, `.photo`; each is a publisher of one value.
 // Picture.swift draws the picture, ProgressBar.swift the progress: your own program needs neither.
 import FMData
 import FMSandbox
 import Foundation
 import OpenCombine
 
+/// What this program needs of a contact.
+struct Contact: LayoutRecord {
+    static let layout = "Contacts"
+
+    var name: String
+    /// Where the content of the container is; it is fetched by a call of its own.
+    var photo: DataAPI.ContainerReference
+
+    enum CodingKeys: String, CodingKey {
+        case name = "Name"
+        case photo = "Photo"
+    }
+}
+
 @main
 struct Containers {
-    let layout: DataAPI.Layout
-    let place: Host.Place
+    let contacts: DataAPI.TypedLayout<Contact>
 
     static func main() async throws {
         let host = try Host.fromEnvironment()
-        let database = host.database
-        let tour = Containers(layout: database.addLayout(host.place.layout), place: host.place)
+        let tour = Containers(contacts: host.database.layout(Contact.self))
         do {
-            let recordId = try await tour.makeARecord()
+            let id = try await tour.contacts.create([.name: "A picture"]).firstValue().recordId
+            print("Made record \(id) on \(Contact.layout)")
             let picture = Picture(width: 1000, height: 800).bitmap
-            try await tour.upload(picture, to: recordId)
-            try await tour.readBack(picture, from: recordId)
-            try await tour.saveAsAFile(from: recordId)
-            try await tour.meetAnEmptyContainer(recordId)
-            _ = try await tour.layout.deleteRecord(recordId: recordId).firstValue()
-            _ = try await database.logOut().firstValue()
+            try await tour.upload(picture, to: id)
+            try await tour.readBack(picture, from: id)
+            try await tour.saveAsAFile(from: id)
+            try await tour.meetAnEmptyContainer(id)
+            _ = try await tour.contacts.delete(id).firstValue()
+            _ = try await host.database.logOut().firstValue()
         } catch let error as FMRest.APIError {
             print("\nThis went wrong: \(error)")
             await host.stop()
@@ -34,57 +47,41 @@ struct Containers {
         await host.stop()
     }
 
-    private func makeARecord() async throws -> Int {
-        let record: FieldData = [place.textField: "A picture"]
-        let created = try await layout.createRecord(record: EditRecord(createRecord: record)).firstValue()
-        print("Made record \(created.recordId) on \(layout.name)")
-        return created.recordId
-    }
-
     /// The type is inferred from the bytes; a file on disk or a publisher of bytes is uploaded in the same way.
-    private func upload(_ picture: Data, to recordId: Int) async throws {
+    private func upload(_ picture: Data, to id: Int) async throws {
         let file = FMRest.ContainerFile(fileName: "Mandelbrot – Übersicht.bmp", data: picture)
-        let uploaded =
-            try await layout
-            .uploadContainer(
-                file,
-                to: place.containerField,
-                recordId: recordId,
-                onProgress: ProgressBar(label: "Upload  ").draw
-            )
-            .firstValue()
+        let uploaded = try await contacts.upload(
+            file,
+            to: .photo,
+            of: id,
+            onProgress: ProgressBar(label: "Upload  ").draw
+        )
+        .firstValue()
         print("Uploaded \(file), the record is now version \(uploaded.modId.map(String.init) ?? "unknown")")
     }
 
-    private func readBack(_ picture: Data, from recordId: Int) async throws {
-        let content =
-            try await layout
-            .downloadContainer(fieldName: place.containerField, recordId: recordId)
+    private func readBack(_ picture: Data, from id: Int) async throws {
+        let content = try await contacts.download(.photo, of: id)
             .toMemory(upTo: 10_000_000, onProgress: ProgressBar(label: "Download").draw)
             .firstValue()
         print("Read back \(content): \(content.data == picture ? "equal byte for byte" : "NOT EQUAL")")
     }
 
-    /// A record has the URL of the content, which is valid as long as the session.
-    private func saveAsAFile(from recordId: Int) async throws {
-        let record = try await layout.record(id: recordId).returnAs(FieldData.self).firstValue().data[0]
-        let reference = DataAPI.ContainerReference(record.fieldData[place.containerField]?.text ?? "")
+    /// A record that was read has the URL of the content, which is valid as long as its session.
+    private func saveAsAFile(from id: Int) async throws {
         let folder = FileManager.default.temporaryDirectory
         let path = folder.appendingPathComponent("fmdata-example-\(UUID().uuidString).bmp").path
-        let file = try await layout.database.download(reference).toFile(at: path).firstValue()
+        let file = try await contacts.record(id: id)
+            .flatMap { [contacts] contact in contacts.layout.database.download(contact.photo).toFile(at: path) }
+            .firstValue()
         print("Saved \(file.byteCount) bytes of type \(file.mimeType ?? "unknown") as a file")
         try FileManager.default.removeItem(atPath: path)
     }
 
-    /// Writing an empty text clears a container.
-    private func meetAnEmptyContainer(_ recordId: Int) async throws {
-        let cleared: FieldData = [place.containerField: .empty]
-        _ = try await layout.editRecord(record: EditRecord(editRecord: cleared), recordId: recordId).firstValue()
-        let result =
-            await layout
-            .downloadContainer(fieldName: place.containerField, recordId: recordId)
-            .toMemory()
-            .awaitSingleResult()
+    /// Writing nothing clears a container.
+    private func meetAnEmptyContainer(_ id: Int) async throws {
+        _ = try await contacts.edit(id, setting: [.photo: nil]).firstValue()
+        let result = await contacts.download(.photo, of: id).toMemory().awaitSingleResult()
         if case .failure(let error) = result { print(error) }
     }
 }
