@@ -28,7 +28,7 @@ import Synchronization
 /// | `filemaker.client.transfer.limit` | gauge | its limit in bytes |
 ///
 /// The dimensions are `db.system.name` (`filemaker`), `db.namespace` (the database), `db.operation.name`, and for a
-/// failure `error.type` (the ``FMRest/APIError/Code``) and `db.response.status_code` (FileMaker's code). A cancelled
+/// failure `error.type` (the `APIError.Code`) and `db.response.status_code` (FileMaker's code). A cancelled
 /// call has `error.type` `cancelled`. The layout is a dimension on request only: each layout multiplies the figures
 /// that a backend stores.
 ///

@@ -15,7 +15,7 @@ public import Tracing
 /// login or the content of a container, which have no call. Attributes are names and numbers: never a value, a query,
 /// an account or a URL.
 ///
-/// A failed call has `error.type` (the ``FMRest/APIError/Code``), `db.response.status_code` (FileMaker's code) and the
+/// A failed call has `error.type` (the `APIError.Code`), `db.response.status_code` (FileMaker's code) and the
 /// status *error*. A cancelled one has `filemaker.cancelled` and no error.
 ///
 /// Source: OpenTelemetry semantic conventions 1.44, "Database client spans", "HTTP client spans".

@@ -28,7 +28,7 @@ import NIOCore
 /// `mod` together name a version, so whoever has that version already can pass over it.
 ///
 /// The first run publishes all records. The stream is cut to ``maximumLength``: who falls behind further begins with
-/// what ``DataAPI/RecordSource/all`` has, or with a new name. For each record about 150 bytes stay in the store.
+/// what `all()` has, or with a new name. For each record about 150 bytes stay in the store.
 ///
 /// **What is published is readable** by whoever can read the stream. The store's account needs `~fm:*` and the rights
 /// `+hello +ping +info +client|setname +script|load +eval +evalsha +time +hget +hmget +hset +hdel +del +zadd +zrem
@@ -96,7 +96,7 @@ public final class ChangeStream: Sendable {
     /// Publishes the changes of the records until its task is cancelled. While another process publishes them, it waits
     /// to take over. Failures of the store are waited out.
     ///
-    /// Throws what ``DataAPI/RecordSource/changes(keptBy:options:isolation:)`` fails with, and `CancellationError`.
+    /// Throws what `changes(keptBy:)` fails with, and `CancellationError`.
     ///
     /// - Parameters:
     ///   - records: whose changes.

@@ -30,7 +30,9 @@ public final class FleetMetrics: Sendable {
 
     /// Figures of a fleet that are not recorded yet.
     ///
-    /// - Parameter factory: the backend. The default is the one that the program has bootstrapped.
+    /// - Parameters:
+    ///   - fleet: the fleet of this process.
+    ///   - factory: the backend. The default is the one that the program has bootstrapped.
     public init(of fleet: Fleet, factory: any MetricsFactory = MetricsSystem.factory) {
         self.fleet = fleet
         self.factory = factory

@@ -30,6 +30,7 @@ public struct StoreAddress: Sendable {
     /// A store at a host.
     ///
     /// - Parameters:
+    ///   - host: its name or address.
     ///   - port: the default is 6379.
     ///   - user: the account; `nil` for the store's default account.
     ///   - password: the password; `nil` if the store asks for none.
