@@ -88,7 +88,7 @@ struct Quickstart {
         print("Edited it, now version \(edited.modId), by sending \(edited.sentFields)")
 
         // The version from before the edit is outdated: the server rejects the edit, and nothing is overwritten.
-        let conflict = await contacts.edit(created.recordId, setting: ["City": "Florence"], modId: created.modId)
+        let conflict = await contacts.edit(created.recordId, setting: [.city: "Florence"], modId: created.modId)
             .awaitSingleResult()
         if case .failure(let error) = conflict { print("A second edit of version \(created.modId ?? 0): \(error)") }
 
