@@ -14,6 +14,10 @@ struct FMDataCommand: AsyncParsableCommand {
             Data goes to standard output, everything else to standard error. The exit status says how it went:
 
             \(ExitStatus.table)
+
+            These variables of the environment count: FMDATA_PROFILE, FM_HOST, FM_DATABASE, FM_USER, FM_PASSWORD, \
+            FM_PASSWORD_FILE, FM_KEY, FM_KEY_FILE, FM_ROOT_PATH, FM_CA, FM_TIMEOUT, FM_SESSIONS, FM_FLEET_STORE, NETRC, \
+            FMDATA_PAGER, PAGER, FMDATA_NO_PROMPT, NO_COLOR, CLICOLOR_FORCE, COLUMNS.
             """,
         version: version,
         subcommands: [

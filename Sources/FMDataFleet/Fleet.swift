@@ -5,8 +5,8 @@ import NIOCore
 
 /// Processes that share a number of sessions on a FileMaker host, and the rate of polls, through Redis or Valkey.
 ///
-/// Without it, N processes open N times `maximumSessions` sessions, and their live
-/// queries poll N times as often. Give all of them the same store, keys and number of slots:
+/// Without it, N processes open N times `maximumSessions` sessions, and their live queries poll N times as often. Give
+/// all of them the same store, keys and number of slots:
 ///
 ///     let fleet = Fleet(slots: 4, store: StoreAddress(host: "cache.example.com"), keys: keys)
 ///     var config = DataAPI.Config()

@@ -12,12 +12,11 @@ public import ServiceLifecycle
 ///     )
 ///     try await group.run()
 ///
-/// Services are stopped in the reverse order: the web server first, then this one. Stopping is
-/// `shutdown()` of the server: new calls and those that wait for a session fail with
-/// the code `shutdown`, calls under way have `sessions.shutdownDeadline` to finish,
-/// and every session is logged out. A host that does not answer delays the end by
-/// `sessions.logOutDeadline` at most; set it to 2 seconds in a service. A group that is cancelled
-/// instead ends the same way.
+/// Services are stopped in the reverse order: the web server first, then this one. Stopping is `shutdown()` of the
+/// server: new calls and those that wait for a session fail with the code `shutdown`, calls under way have
+/// `sessions.shutdownDeadline` to finish, and every session is logged out. A host that does not answer delays the end
+/// by `sessions.logOutDeadline` at most; set it to 2 seconds in a service. A group that is cancelled instead ends the
+/// same way.
 public struct DataAPIService: Service {
     private let server: DataAPI.Server
 

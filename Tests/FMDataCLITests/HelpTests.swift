@@ -15,3 +15,13 @@ import Testing
         check(try CommandHelp(of: FMDataCommand.self), "fmdata")
     }
 }
+
+extension CommandHelp {
+    /// The commands to show, without ArgumentParser's own `help`.
+    var shownCommands: [CommandHelp] { subcommands.filter { $0.shouldDisplay && $0.commandName != "help" } }
+
+    /// The arguments to show, without those that every command has.
+    fileprivate var shownArguments: [Argument] {
+        arguments.filter { $0.shouldDisplay && !["help", "version"].contains($0.preferredName?.name) }
+    }
+}

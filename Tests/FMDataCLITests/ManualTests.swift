@@ -113,9 +113,10 @@ import Testing
         check(try CommandHelp(of: FMDataCommand.self), "fmdata")
     }
 
-    /// The variables that the sources of the command name.
-    @Test func everyVariableIsInTheTable() throws {
+    /// The variables that the sources of the command name are in the table, and in the help.
+    @Test func everyVariableIsNamed() throws {
         let page = try Self.page()
+        let help = FMDataCommand.configuration.discussion
         let sources = Committed.root.appendingPathComponent("Sources/FMDataCLI")
         var variables: Set<String> = []
         for case let file as URL in try #require(
@@ -126,6 +127,8 @@ import Testing
             variables.formUnion(text.matches(of: #/"(FM(?:DATA)?_[A-Z_]+)"/#).map { String($0.1) })
         }
         #expect(variables.count > 10)
-        for variable in variables.sorted() { #expect(page.contains("`\(variable)`"), "\(variable)") }
+        for variable in variables.sorted() {
+            #expect(page.contains("`\(variable)`") && help.contains(" \(variable)"), "\(variable)")
+        }
     }
 }

@@ -27,14 +27,10 @@ struct CommandHelp: Decodable, Equatable {
 
         var kind: Kind
         var shouldDisplay: Bool
-        var isOptional: Bool
-        var isRepeating: Bool
-        var names: [Name]?
         var preferredName: Name?
         var valueName: String?
         var abstract: String?
         var discussion: String?
-        var sectionTitle: String?
     }
 
     private enum CodingKeys: CodingKey {
@@ -62,14 +58,6 @@ struct CommandHelp: Decodable, Equatable {
 }
 
 extension CommandHelp {
-    /// The commands to show, without ArgumentParser's own `help`.
-    var shownCommands: [CommandHelp] { subcommands.filter { $0.shouldDisplay && $0.commandName != "help" } }
-
-    /// The arguments to show, without those that every command has.
-    var shownArguments: [Argument] {
-        arguments.filter { $0.shouldDisplay && !["help", "version"].contains($0.preferredName?.name) }
-    }
-
     /// The argument of a name: `--sort`, or the name of the value of a positional one.
     func argument(_ name: String) -> Argument? {
         arguments.first { $0.preferredName?.spelling == name || $0.kind == .positional && $0.valueName == name }

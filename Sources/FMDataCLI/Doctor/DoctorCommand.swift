@@ -30,7 +30,7 @@ struct DoctorCommand: AsyncParsableCommand {
     var json = false
 
     @Option(
-        help: ArgumentHelp("Answers that begin later are worth a warning.", valueName: "ms"),
+        help: ArgumentHelp("Answers that begin later are worth a warning (500).", valueName: "ms"),
         transform: { text in
             guard let number = Int(text), (0...3_600_000).contains(number) else {
                 throw ValidationError("expected milliseconds, 0 to 3600000")

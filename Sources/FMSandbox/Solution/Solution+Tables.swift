@@ -148,44 +148,21 @@ extension Solution {
             validation: Validation = Validation(),
             prohibitsModification: Bool = false
         ) {
-            self.init(
-                name,
-                type,
-                repetitions: repetitions,
-                isGlobal: isGlobal,
-                calculation: calculation,
-                summary: nil,
-                autoEnter: autoEnter,
-                nextSerial: nextSerial,
-                validation: validation,
-                prohibitsModification: prohibitsModification
-            )
-        }
-
-        /// Creates a field, which may be a summary.
-        @_disfavoredOverload
-        package init(
-            _ name: String,
-            _ type: FieldType = .text,
-            repetitions: Int = 1,
-            isGlobal: Bool = false,
-            calculation: String? = nil,
-            summary: Summary? = nil,
-            autoEnter: AutoEnter? = nil,
-            nextSerial: String? = nil,
-            validation: Validation = Validation(),
-            prohibitsModification: Bool = false
-        ) {
             self.name = name
             self.type = type
             self.repetitions = repetitions
             self.isGlobal = isGlobal
             self.calculation = calculation
-            self.summary = summary
             self.autoEnter = autoEnter
             self.nextSerial = nextSerial
             self.validation = validation
             self.prohibitsModification = prohibitsModification
+        }
+
+        /// Creates a field that summarises another one.
+        package init(_ name: String, _ type: FieldType = .text, summary: Summary) {
+            self.init(name, type)
+            self.summary = summary
         }
 
         enum CodingKeys: String, CodingKey, CaseIterable {
@@ -206,12 +183,12 @@ extension Solution {
                 repetitions: try container.decode(Int.self, forKey: .repetitions, default: 1),
                 isGlobal: try container.decode(Bool.self, forKey: .global, default: false),
                 calculation: try container.decodeIfPresent(String.self, forKey: .calculation),
-                summary: try container.decodeIfPresent(Summary.self, forKey: .summary),
                 autoEnter: try container.decodeIfPresent(AutoEnter.self, forKey: .autoEnter),
                 nextSerial: try container.decodeIfPresent(LooseText.self, forKey: .nextSerial)?.text,
                 validation: try container.decode(Validation.self, forKey: .validation, default: Validation()),
                 prohibitsModification: try container.decode(Bool.self, forKey: .prohibitModification, default: false)
             )
+            summary = try container.decodeIfPresent(Summary.self, forKey: .summary)
         }
 
         /// Writes the format that ``init(from:)`` reads.

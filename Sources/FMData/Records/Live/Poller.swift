@@ -140,7 +140,7 @@ class Poller: RegisteredPoller, @unchecked Sendable {
     }
 
     /// The server was shut down.
-    func shutDown() { wake(.wake) }
+    final func shutDown() { wake(.wake) }
 
     /// Whether it has failed permanently.
     final var hasEnded: Bool { lock.withLock { machine.phase == .ended } }
