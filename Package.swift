@@ -43,7 +43,8 @@ let zlib: Target.Dependency = .target(name: "CFMZlib", condition: .when(traits: 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
 let simulation: [Target.Dependency] = [
-    "FMData", "FMDataFleet", "FMHTTP", "FMSandbox", "FMTestStore", openCombine, logging,
+    "FMData", "FMDataCore", "FMDataRecords", "FMDataLive", "FMDataFleet", "FMHTTP", "FMSandbox", "FMTestStore",
+    openCombine, logging,
     nio("NIOCore"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
 ]
 
@@ -62,11 +63,26 @@ func samples(_ name: String, path: String) -> Target {
     )
 }
 
+/// Tests of one of FMData's modules, by whole calls against the sandbox as well.
+func dataTests(_ name: String, of modules: Target.Dependency..., exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: modules + [
+            "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting, logging,
+            nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
+        ],
+        exclude: exclude,
+        swiftSettings: settings
+    )
+}
+
 let package = Package(
     name: "FMData",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "FMData", targets: ["FMData"]),
+        // For programs that need calls alone.
+        .library(name: "FMDataCore", targets: ["FMDataCore"]),
         .library(name: "FMWebhooks", targets: ["FMWebhooks"]),
         .library(name: "FMSandbox", targets: ["FMSandbox"]),
         .library(name: "FMTesting", targets: ["FMTesting"]),
@@ -122,12 +138,36 @@ let package = Package(
             ],
             swiftSettings: settings + fuzzing
         ),
+        // Values, requests, sessions, calls, finds, containers.
         .target(
-            name: "FMData",
+            name: "FMDataCore",
             dependencies: [
                 "FMHTTP", openCombine, logging,
                 nio("NIOCore"), nio("NIOFoundationCompat"), nio("NIOConcurrencyHelpers"),
             ],
+            swiftSettings: settings + fuzzing
+        ),
+        // What takes several calls: pages, batches, journals, saves, commits, relations.
+        .target(
+            name: "FMDataRecords",
+            dependencies: [
+                "FMDataCore", "FMHTTP", openCombine, logging, nio("NIOCore"), nio("NIOConcurrencyHelpers"),
+            ],
+            swiftSettings: settings + fuzzing
+        ),
+        // Records as they change.
+        .target(
+            name: "FMDataLive",
+            dependencies: [
+                "FMDataRecords", "FMDataCore", "FMHTTP", openCombine, logging, nio("NIOCore"),
+                nio("NIOConcurrencyHelpers"),
+            ],
+            swiftSettings: settings + fuzzing
+        ),
+        // All three under one name.
+        .target(
+            name: "FMData",
+            dependencies: ["FMDataCore", "FMDataRecords", "FMDataLive"],
             swiftSettings: settings + fuzzing
         ),
         .target(
@@ -264,7 +304,7 @@ let package = Package(
         .target(
             name: "FMTestHost",
             dependencies: [
-                "FMData", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
+                "FMDataCore", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nioSSL,
             ],
             path: "Tests/FMTestHost",
             swiftSettings: settings
@@ -289,19 +329,15 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "FMDataTests",
-            dependencies: [
-                "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting, logging,
-                nio("NIOCore"), nio("NIOEmbedded"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"),
-            ],
-            exclude: ["Answers"],
-            swiftSettings: settings
-        ),
+        // It tests the subscriptions of all three.
+        dataTests("FMDataCoreTests", of: "FMDataCore", "FMDataRecords", "FMDataLive", exclude: ["Answers"]),
+        dataTests("FMDataRecordsTests", of: "FMDataCore", "FMDataRecords"),
+        dataTests("FMDataLiveTests", of: "FMDataCore", "FMDataRecords", "FMDataLive"),
         .testTarget(
             name: "FMWebhooksTests",
             dependencies: [
-                "FMWebhooks", "FMData", "FMHTTP", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting,
+                "FMWebhooks", "FMData", "FMDataCore", "FMDataRecords", "FMDataLive", "FMHTTP", "FMSandbox",
+                "FMTestSupport", openCombine, customDump, issueReporting,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"),
             ],
             swiftSettings: settings
@@ -361,7 +397,8 @@ if isChecked {
         .testTarget(
             name: "FMDataFleetTests",
             dependencies: [
-                "FMDataFleet", "FMData", "FMDataCLI", "FMSandbox", "FMTestStore", "FMTestSupport",
+                "FMDataFleet", "FMData", "FMDataCore", "FMDataRecords", "FMDataLive", "FMDataCLI", "FMSandbox",
+                "FMTestStore", "FMTestSupport",
                 openCombine, customDump, issueReporting, logging,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOEmbedded"), nioSSL,
             ],
@@ -370,7 +407,10 @@ if isChecked {
         // What only further processes show: kills, and a file that several share.
         .testTarget(
             name: "FMProcessTests",
-            dependencies: ["FMData", "FMSandbox", "FMTestSupport", openCombine, customDump, issueReporting],
+            dependencies: [
+                "FMData", "FMDataCore", "FMDataRecords", "FMDataLive", "FMSandbox", "FMTestSupport", openCombine,
+                customDump, issueReporting,
+            ],
             swiftSettings: settings
         ),
         // Models of layouts with difficult names and of saved answers, made by the plugin in each build.
@@ -424,7 +464,8 @@ if isFuzzed {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "FMData", "FMDataFleet", "FMHTTP", "FMTestSupport", "FMWebhooks", "LibFuzzer", nio("NIOCore"),
+                "FMData", "FMDataCore", "FMDataRecords", "FMDataLive", "FMDataFleet", "FMHTTP", "FMTestSupport",
+                "FMWebhooks", "LibFuzzer", nio("NIOCore"),
                 nio("NIOHTTP1"),
             ],
             path: "Tests/Fuzz/Sources",

@@ -1,11 +1,14 @@
 import CustomDump
+import FMData
 import FMSandbox
 import FMTestSupport
 import NIOCore
 import Testing
 
-@testable import FMData
+@testable import FMDataCore
 @testable import FMDataFleet
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// Members that share sessions through a real store.
 @Suite(.needsStore, .timeLimit(.minutes(10)))

@@ -1,11 +1,14 @@
 import CustomDump
+import FMData
 import FMSandbox
 import FMTestSupport
 import NIOCore
 import Testing
 
-@testable import FMData
+@testable import FMDataCore
 @testable import FMDataFleet
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// What is lost between a member and its store: answers, everything, or the connection at any byte.
 @Suite(.needsStore, .timeLimit(.minutes(10)))

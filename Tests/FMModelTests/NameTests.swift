@@ -16,7 +16,7 @@ import Testing
     }
 
     private func rowFields(_ names: [String], of own: String? = nil) -> [String] {
-        let table = NameTable(names, style: .rowFields([], of: own.map(ExactName.init)))
+        let table = NameTable(names, style: .rowFields([], of: own.map(SchemaName.init)))
         return names.map { table[$0] }
     }
 
@@ -35,8 +35,8 @@ import Testing
     }
 
     @Test func aDecomposedNameBecomesAComposedIdentifier() {
-        #expect(ExactName(field("Cafe\u{301}")) == ExactName("caf\u{E9}"))
-        #expect(ExactName(field("\u{1112}\u{1161}\u{11AB}")) == ExactName("\u{D55C}"))
+        #expect(SchemaName(field("Cafe\u{301}")) == SchemaName("caf\u{E9}"))
+        #expect(SchemaName(field("\u{1112}\u{1161}\u{11AB}")) == SchemaName("\u{D55C}"))
     }
 
     @Test(arguments: ["init", "self", "Self", "allCases", "hashValue", "globalFields"])
@@ -95,7 +95,7 @@ import Testing
     @Test func twoFormsOfOneTextAreTwoNames() {
         let names = ["Caf\u{E9}", "Cafe\u{301}"]
         let table = NameTable(names, style: .fields([]))
-        let identifiers = Set(names.map { ExactName(table[$0]) })
+        let identifiers = Set(names.map { SchemaName(table[$0]) })
         #expect(identifiers.count == 2)
         expectNoDifference(table.notices, [#""Café" is café_2: café is taken"#])
     }
@@ -199,13 +199,13 @@ import Testing
         for name in names where !first[name].hasPrefix("field") {
             expectNoDifference(first[name], second[name], "seed: \(seed)")
         }
-        let identifiers = Set(names.map { ExactName(first[$0]) })
+        let identifiers = Set(names.map { SchemaName(first[$0]) })
         #expect(identifiers.count == names.count, "seed: \(seed)")
         for name in names { #expect(SwiftIdentifier.isValid(first[name]), "seed: \(seed)") }
 
         let more = RandomNames.fields(count: 60, using: &random)
-        let known = Set(names.map(ExactName.init))
-        let all = (more.filter { !known.contains(ExactName($0)) } + names).shuffled(using: &random)
+        let known = Set(names.map(SchemaName.init))
+        let all = (more.filter { !known.contains(SchemaName($0)) } + names).shuffled(using: &random)
         let later = NameTable(all, kept: names.map { ($0, first[$0]) }, style: .fields(["z_"]))
         for name in names { expectNoDifference(later[name], first[name], "seed: \(seed)") }
     }

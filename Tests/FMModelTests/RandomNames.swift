@@ -18,8 +18,8 @@ enum RandomNames {
 
     /// Names that are all different, byte for byte.
     static func fields(count: Int, using random: inout SeededRandom) -> [String] {
-        var seen: Set<ExactName> = []
-        return (0..<count).map { _ in name(using: &random) }.filter { seen.insert(ExactName($0)).inserted }
+        var seen: Set<SchemaName> = []
+        return (0..<count).map { _ in name(using: &random) }.filter { seen.insert(SchemaName($0)).inserted }
     }
 
     /// A layout with random properties.

@@ -188,7 +188,7 @@ import Testing
         reading: LayoutSnapshot.Reading? = nil
     ) -> [String] {
         let field = LayoutSnapshot.Field(description: .made("F", edit), swift: "f", reading: reading)
-        let type = FieldType(field, lists: [ExactName("V"): "Values"])
+        let type = FieldType(field, lists: [SchemaName("V"): "Values"])
         return [type.property, type.change]
     }
 

@@ -1,4 +1,4 @@
-public import FMData
+public import FMDataCore
 
 extension DataAPI.Config {
     /// The default configuration with very long time limits: on a busy machine a test may be delayed for longer than

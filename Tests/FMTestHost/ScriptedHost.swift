@@ -1,4 +1,4 @@
-public import FMData
+public import FMDataCore
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOHTTP1

@@ -41,7 +41,7 @@ public struct SavedAnswer: Decodable, Sendable, CustomTestStringConvertible {
     // MARK: The collections
 
     /// The folder of the collection ``own``.
-    public static let ownFolder = Committed.root.appendingPathComponent("Tests/FMDataTests/Answers")
+    public static let ownFolder = Committed.root.appendingPathComponent("Tests/FMDataCoreTests/Answers")
 
     /// The answers that are part of the repository.
     public static let own = collection(in: ownFolder) ?? []

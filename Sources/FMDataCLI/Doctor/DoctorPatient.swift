@@ -232,13 +232,13 @@ actor DoctorPatient {
         let name = examined.layout.name
         do {
             let snapshot = try given.folder.snapshot()
-            guard let saved = snapshot.layouts.first(where: { ExactName($0.layout) == ExactName(name) }) else {
+            guard let saved = snapshot.layouts.first(where: { SchemaName($0.layout) == SchemaName(name) }) else {
                 return .skipped(
                     "there is no snapshot of the layout",
                     "`fmdata schema fetch` makes one; --models names its folder."
                 )
             }
-            let table = knownLayouts.first { ExactName($0.name) == ExactName(name) }?.table
+            let table = knownLayouts.first { SchemaName($0.name) == SchemaName(name) }?.table
             let description = LayoutDescription(name: name, table: table, examined.metadata)
             let update = LayoutSnapshot.updating([saved], with: [description], prefixes: snapshot.settings.prefixes)
             return .model(SchemaChange.changes(from: [saved], to: update.layouts))

@@ -31,32 +31,32 @@ struct SchemaDiffCommand: AsyncParsableCommand {
         let answer = try await reader.read(choice)
         var known = snapshot.layouts
         // Layouts that were not read are not compared.
-        var ignored = Set(answer.leftOut.map(ExactName.init))
-        var gone: Set<ExactName> = []
+        var ignored = Set(answer.leftOut.map(SchemaName.init))
+        var gone: Set<SchemaName> = []
         for (layout, error) in answer.failures {
             // A layout of the snapshot that no longer exists is a difference. An unknown layout named by the user is an
             // error.
             if error.fileMakerCode == .layoutMissing,
-                known.contains(where: { ExactName($0.layout) == ExactName(layout) })
+                known.contains(where: { SchemaName($0.layout) == SchemaName(layout) })
             {
-                gone.insert(ExactName(layout))
+                gone.insert(SchemaName(layout))
                 continue
             }
             note("\(layout): \(ErrorText(error))")
             guard options.all, !answer.layouts.isEmpty else { throw ExitStatus(error).code }
-            ignored.insert(ExactName(layout))
+            ignored.insert(SchemaName(layout))
         }
         let update = LayoutSnapshot.updating(known, with: answer.layouts, prefixes: snapshot.settings.prefixes)
-        let asked = Set(answer.asked.map(ExactName.init))
+        let asked = Set(answer.asked.map(SchemaName.init))
         // With `--all`, layouts of the snapshot that are not in the host's list were removed, too.
-        if options.all { gone.formUnion(known.map { ExactName($0.layout) }.filter { !asked.contains($0) }) }
-        if !options.all { ignored.formUnion(known.map { ExactName($0.layout) }.filter { !asked.contains($0) }) }
-        var current = update.layouts.filter { !gone.contains(ExactName($0.layout)) }
-        known.removeAll { ignored.contains(ExactName($0.layout)) }
-        current.removeAll { ignored.contains(ExactName($0.layout)) }
+        if options.all { gone.formUnion(known.map { SchemaName($0.layout) }.filter { !asked.contains($0) }) }
+        if !options.all { ignored.formUnion(known.map { SchemaName($0.layout) }.filter { !asked.contains($0) }) }
+        var current = update.layouts.filter { !gone.contains(SchemaName($0.layout)) }
+        known.removeAll { ignored.contains(SchemaName($0.layout)) }
+        current.removeAll { ignored.contains(SchemaName($0.layout)) }
         try print(Self.report(known, current, in: snapshot, json: json), terminator: "")
         if known != current { throw ExitStatus.different.code }
-        if answer.failures.contains(where: { !gone.contains(ExactName($0.layout)) }) {
+        if answer.failures.contains(where: { !gone.contains(SchemaName($0.layout)) }) {
             throw ExitStatus.incomplete.code
         }
     }

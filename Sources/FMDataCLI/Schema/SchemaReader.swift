@@ -33,7 +33,7 @@ struct SchemaReader {
         for name in names.asked {
             do {
                 let metadata = try await database.addLayout(name).getLayoutMetadata().firstValue()
-                let table = list.first { ExactName($0.name) == ExactName(name) }?.table
+                let table = list.first { SchemaName($0.name) == SchemaName(name) }?.table
                 answer.layouts.append(LayoutDescription(name: name, table: table, metadata))
             } catch let error as FMRest.APIError where error.isOfOneLayout {
                 answer.failures.append((name, error))

@@ -81,6 +81,6 @@ enum SourceFiles {
             try FileManager.default.contentsOfDirectory(atPath: folder.path)
         }
         return names.filter { $0.hasSuffix(".\(type)") && !$0.hasPrefix(".") }
-            .sorted { ExactName($0) < ExactName($1) }
+            .sorted { SchemaName($0) < SchemaName($1) }
     }
 }

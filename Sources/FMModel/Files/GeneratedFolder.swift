@@ -38,7 +38,7 @@ package struct GeneratedFolder {
             let found = try SourceFiles.text(of: file, in: url)
             if Self.isOwn(found) { differences.append(Difference(file: file, found: found, wanted: nil)) }
         }
-        return differences.sorted { ExactName($0.file) < ExactName($1.file) }
+        return differences.sorted { SchemaName($0.file) < SchemaName($1.file) }
     }
 
     /// Gives the files their intended texts. Throws if a file to be changed is not the tool's own.

@@ -30,15 +30,15 @@ package struct SnapshotFolder: Sendable {
                 let data = try SourceFiles.data(of: name, in: url)
                 return Entry(file: name, layout: try LayoutSnapshot(reading: data, file: name))
             }
-            .sorted { ExactName($0.layout.layout) < ExactName($1.layout.layout) }
+            .sorted { SchemaName($0.layout.layout) < SchemaName($1.layout.layout) }
         try checkNames()
     }
 
     private func checkNames() throws(SnapshotError) {
-        var layouts: [ExactName: String] = [:]
+        var layouts: [SchemaName: String] = [:]
         var types: [String: String] = [:]
         for entry in entries {
-            if let other = layouts.updateValue(entry.file, forKey: ExactName(entry.layout.layout)) {
+            if let other = layouts.updateValue(entry.file, forKey: SchemaName(entry.layout.layout)) {
                 throw SnapshotError(
                     file: entry.file,
                     reason: "layout \(Literal(entry.layout.layout)) has a file already, \(other)"
@@ -54,9 +54,9 @@ package struct SnapshotFolder: Sendable {
     /// The change that writes these layouts. A layout keeps its file, and a new one gets a file named like its type.
     package func change(to layouts: [LayoutSnapshot]) -> FolderChange {
         var change = FolderChange()
-        let files = Dictionary(entries.map { (ExactName($0.layout.layout), $0.file) }) { first, _ in first }
+        let files = Dictionary(entries.map { (SchemaName($0.layout.layout), $0.file) }) { first, _ in first }
         for layout in layouts {
-            change.texts[files[ExactName(layout.layout)] ?? newFile(for: layout)] = layout.fileText
+            change.texts[files[SchemaName(layout.layout)] ?? newFile(for: layout)] = layout.fileText
         }
         return change
     }

@@ -16,7 +16,7 @@ struct NameStyle {
     /// otherwise.
     var showsTable = false
     /// The table occurrence of which that does not hold.
-    var ownTable: ExactName?
+    var ownTable: SchemaName?
     /// Prefixes that may be left out of a name.
     var prefixes: [String] = []
     /// Whether `Order` and `ORDER` are the same identifier. Types have files, and some disks ignore case.
@@ -33,7 +33,7 @@ struct NameStyle {
     }
 
     /// Properties of a row, and the cases of its keys. Fields of other tables have their table in the identifier.
-    static func rowFields(_ prefixes: [String], of table: ExactName? = nil) -> NameStyle {
+    static func rowFields(_ prefixes: [String], of table: SchemaName? = nil) -> NameStyle {
         NameStyle(
             letterCase: .lower,
             fallback: "field",

@@ -7,7 +7,7 @@
 struct NameTable {
     private let style: NameStyle
     private let reserved: Set<String>
-    private var identifiers: [ExactName: String] = [:]
+    private var identifiers: [SchemaName: String] = [:]
     /// Notices about names that would have had the same identifier, one sentence each.
     private(set) var notices: [String] = []
 
@@ -17,10 +17,10 @@ struct NameTable {
     init(_ names: [String], kept: [(name: String, identifier: String)] = [], style: NameStyle) {
         self.style = style
         reserved = Set(style.reserved.map(style.folded))
-        let exact = names.map(ExactName.init)
+        let exact = names.map(SchemaName.init)
         let known = Set(exact)
-        for (name, identifier) in kept where known.contains(ExactName(name)) {
-            identifiers[ExactName(name)] = identifier
+        for (name, identifier) in kept where known.contains(SchemaName(name)) {
+            identifiers[SchemaName(name)] = identifier
         }
         var taken = Set(identifiers.values.map(style.folded)).union(reserved)
         var candidates = exact.enumerated().filter { identifiers[$1] == nil }.map { candidate($1, at: $0 + 1) }
@@ -36,14 +36,14 @@ struct NameTable {
     }
 
     /// The identifier of one of the table's names.
-    subscript(name: String) -> String { identifiers[ExactName(name)] ?? style.fallback }
+    subscript(name: String) -> String { identifiers[SchemaName(name)] ?? style.fallback }
 
     // MARK: Candidates
 
     /// A name, its current identifier, and its possible identifiers in the order of preference; `nil` where nothing is
     /// left of the name.
     private struct Candidate: Comparable {
-        var name: ExactName
+        var name: SchemaName
         var spelling: String
         var spellings: [String?]
 
@@ -56,7 +56,7 @@ struct NameTable {
         }
     }
 
-    private func candidate(_ name: ExactName, at position: Int) -> Candidate {
+    private func candidate(_ name: SchemaName, at position: Int) -> Candidate {
         let whole = SwiftIdentifier.composed(name.text)
         let qualifier = style.isQualified ? whole.firstRange(of: "::") : nil
         let own = qualifier.map { String(whole[$0.upperBound...]) } ?? whole

@@ -19,7 +19,7 @@ enum SwiftIdentifier {
     static func isValid(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, isHead(first) else { return false }
         // Two Unicode forms of one text are different identifiers to the compiler, but look the same to readers.
-        return name.unicodeScalars.allSatisfy(isPart) && name != "_" && ExactName(composed(name)) == ExactName(name)
+        return name.unicodeScalars.allSatisfy(isPart) && name != "_" && SchemaName(composed(name)) == SchemaName(name)
     }
 
     /// The text in composed form, in which each text has only one spelling.

@@ -5,10 +5,10 @@ enum Twins {
     ///
     /// - Parameter kind: The kind of the names, in the plural.
     static func notices(of names: [String], _ kind: String) -> [String] {
-        var groups: [ExactName: [String]] = [:]
-        for name in names { groups[ExactName(SwiftIdentifier.composed(name)), default: []].append(name) }
+        var groups: [SchemaName: [String]] = [:]
+        for name in names { groups[SchemaName(SwiftIdentifier.composed(name)), default: []].append(name) }
         return groups.filter { $1.count > 1 }.sorted { $0.key < $1.key }.map { _, names in
-            let list = names.sorted { ExactName($0) < ExactName($1) }.map { Literal($0).description }
+            let list = names.sorted { SchemaName($0) < SchemaName($1) }.map { Literal($0).description }
             return
                 "\(kind) \(list.joined(separator: " and ")) look the same: they differ in their form in Unicode alone"
         }
@@ -16,11 +16,11 @@ enum Twins {
 
     /// Notices about fields: the same, and names that look like a repetition of another field.
     static func notices(of fields: [FieldDescription]) -> [String] {
-        let names = Set(fields.map { ExactName($0.name) })
+        let names = Set(fields.map { SchemaName($0.name) })
         let repetitions = fields.filter(\.isRepeated).flatMap { field in
             field.shown.compactMap { number -> String? in
                 let name = "\(field.name)(\(number))"
-                guard names.contains(ExactName(name)) else { return nil }
+                guard names.contains(SchemaName(name)) else { return nil }
                 return
                     "field \(Literal(name)) is called like repetition \(number) of \(Literal(field.name)): an answer cannot tell "
                     + "them apart"

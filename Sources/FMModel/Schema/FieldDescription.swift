@@ -36,7 +36,7 @@ package struct FieldDescription: Equatable, Sendable {
 
     /// The table occurrence that the name begins with. It does for fields of portals and of tables other than the
     /// layout's.
-    var table: ExactName? { name.firstRange(of: "::").map { ExactName(String(name[..<$0.lowerBound])) } }
+    var table: SchemaName? { name.firstRange(of: "::").map { SchemaName(String(name[..<$0.lowerBound])) } }
 
     /// Whether a record has several values of the field, as an array.
     var isRepeated: Bool { shown.count > 1 }
@@ -62,9 +62,9 @@ package struct FieldDescription: Equatable, Sendable {
 extension Sequence<FieldDescription> {
     /// The table occurrence of the rows of a portal with these fields, which a host does not report. The portal's name
     /// tells it; if the portal has a name of its own, most of its fields do, and the first of two that have as many.
-    func rowTable(ofPortal name: String) -> ExactName? {
+    func rowTable(ofPortal name: String) -> SchemaName? {
         let tables = compactMap(\.table)
-        if tables.contains(ExactName(name)) { return ExactName(name) }
+        if tables.contains(SchemaName(name)) { return SchemaName(name) }
         let counts = Dictionary(tables.map { ($0, 1) }, uniquingKeysWith: +)
         return tables.max { counts[$0, default: 0] < counts[$1, default: 0] }
     }

@@ -17,8 +17,8 @@ extension LayoutSnapshot {
         with descriptions: [LayoutDescription],
         prefixes: [String] = []
     ) -> SnapshotUpdate {
-        let described = Set(descriptions.map { ExactName($0.name) })
-        let others = known.filter { !described.contains(ExactName($0.layout)) }
+        let described = Set(descriptions.map { SchemaName($0.name) })
+        let others = known.filter { !described.contains(SchemaName($0.layout)) }
         let names = NameTable(
             others.map(\.layout) + descriptions.map(\.name),
             kept: known.map { ($0.layout, $0.swift) },
@@ -27,12 +27,12 @@ extension LayoutSnapshot {
         var update = SnapshotUpdate(layouts: others, notices: names.notices)
         update.notices += Twins.notices(of: others.map(\.layout) + descriptions.map(\.name), "layouts")
         for description in descriptions {
-            let old = known.first { ExactName($0.layout) == ExactName(description.name) }
+            let old = known.first { SchemaName($0.layout) == SchemaName(description.name) }
             var builder = SnapshotBuilder(type: names[description.name], old: old, prefixes: prefixes)
             update.layouts.append(builder.layout(description))
             update.notices += builder.notices.map { "\(description.name): \($0)" }
         }
-        update.layouts.sort { ExactName($0.layout) < ExactName($1.layout) }
+        update.layouts.sort { SchemaName($0.layout) < SchemaName($1.layout) }
         return update
     }
 }
@@ -46,7 +46,9 @@ private struct SnapshotBuilder {
 
     mutating func layout(_ description: LayoutDescription) -> LayoutSnapshot {
         let facts = usable(description.fields, in: "the layout")
-        let portals = description.portals.filter { !$0.name.isEmpty }.sorted { ExactName($0.name) < ExactName($1.name) }
+        let portals = description.portals.filter { !$0.name.isEmpty }.sorted {
+            SchemaName($0.name) < SchemaName($1.name)
+        }
         let rows = portals.map { usable($0.fields, in: "portal \(Literal($0.name))", taken: NameStyle.rowIds) }
         notices += description.ambiguousPortals.map { name in
             "several portals are called \(Literal(name)), of which answers have one; object names tell them apart"
@@ -83,7 +85,7 @@ private struct SnapshotBuilder {
                     fields: named(
                         row,
                         in: "portal \(Literal(portal.name)): ",
-                        old: old?.portals.first { ExactName($0.name) == ExactName(portal.name) }?.fields,
+                        old: old?.portals.first { SchemaName($0.name) == SchemaName(portal.name) }?.fields,
                         style: .rowFields(prefixes, of: row.rowTable(ofPortal: portal.name))
                     )
                 )
@@ -101,7 +103,7 @@ private struct SnapshotBuilder {
         taken: Set<String> = []
     ) -> [FieldDescription] {
         var result: [FieldDescription] = []
-        var positions: [ExactName: Int] = [:]
+        var positions: [SchemaName: Int] = [:]
         for field in fields {
             guard !field.name.isEmpty else {
                 notices.append("\(place) shows a field without a name, which was deleted or is not for this account")
@@ -111,8 +113,8 @@ private struct SnapshotBuilder {
                 notices.append("\(place) shows a field \(Literal(field.name)), by which an answer has the row's own id")
                 continue
             }
-            guard let position = positions[ExactName(field.name)] else {
-                positions[ExactName(field.name)] = result.count
+            guard let position = positions[SchemaName(field.name)] else {
+                positions[SchemaName(field.name)] = result.count
                 result.append(field)
                 continue
             }
@@ -140,9 +142,9 @@ private struct SnapshotBuilder {
             style: style
         )
         notices += (names.notices + Twins.notices(of: fields)).map { place + $0 }
-        let known = Dictionary(old.map { (ExactName($0.description.name), $0) }) { first, _ in first }
+        let known = Dictionary(old.map { (SchemaName($0.description.name), $0) }) { first, _ in first }
         return fields.map { field in
-            let old = known[ExactName(field.name)]
+            let old = known[SchemaName(field.name)]
             return LayoutSnapshot.Field(
                 description: field,
                 swift: names[field.name],
@@ -159,13 +161,13 @@ private struct SnapshotBuilder {
         properties: Set<String>
     ) -> [LayoutSnapshot.ValueList] {
         let chosen = Set(
-            fields.filter { $0.isChosen && $0.result == "text" }.compactMap(\.valueList).map(ExactName.init)
+            fields.filter { $0.isChosen && $0.result == "text" }.compactMap(\.valueList).map(SchemaName.init)
         )
-        var seen: Set<ExactName> = []
+        var seen: Set<SchemaName> = []
         let lists = lists.filter {
-            $0.isCustom && chosen.contains(ExactName($0.name)) && seen.insert(ExactName($0.name)).inserted
+            $0.isCustom && chosen.contains(SchemaName($0.name)) && seen.insert(SchemaName($0.name)).inserted
         }
-        .sorted { ExactName($0.name) < ExactName($1.name) }
+        .sorted { SchemaName($0.name) < SchemaName($1.name) }
         let kept = old?.valueLists ?? []
         // Existing types of rows keep their names.
         let rows = (old?.portals ?? []).map(\.swiftRow)
@@ -179,7 +181,7 @@ private struct SnapshotBuilder {
             let values = Self.values(of: list)
             let constants = NameTable(
                 values,
-                kept: (kept.first { ExactName($0.name) == ExactName(list.name) }?.values ?? [])
+                kept: (kept.first { SchemaName($0.name) == SchemaName(list.name) }?.values ?? [])
                     .map { ($0.value, $0.swift) },
                 style: .values
             )
@@ -195,7 +197,7 @@ private struct SnapshotBuilder {
 
     /// The values, each once. A single hyphen is a separator in a menu and cannot be chosen.
     private static func values(of list: LayoutDescription.ValueList) -> [String] {
-        var seen: Set<ExactName> = []
-        return list.values.filter { !$0.isEmpty && $0 != "-" && seen.insert(ExactName($0)).inserted }
+        var seen: Set<SchemaName> = []
+        return list.values.filter { !$0.isEmpty && $0 != "-" && seen.insert(SchemaName($0)).inserted }
     }
 }

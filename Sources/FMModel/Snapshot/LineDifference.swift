@@ -65,8 +65,8 @@ package struct LineDifference {
 
     /// A line that is compared byte by byte, so that lines that differ only in their Unicode form are different.
     private struct ExactLine: Hashable {
-        var name: ExactName
-        init(_ line: Substring) { name = ExactName(String(line)) }
+        var name: SchemaName
+        init(_ line: Substring) { name = SchemaName(String(line)) }
     }
 
     private static func split(_ text: String) -> [Substring] {

@@ -60,8 +60,8 @@ extension SchemaChange {
     fileprivate static func byName<Element>(
         _ elements: [Element],
         _ name: (Element) -> String
-    ) -> [ExactName: Element] {
-        Dictionary(elements.map { (ExactName(name($0)), $0) }) { first, _ in first }
+    ) -> [SchemaName: Element] {
+        Dictionary(elements.map { (SchemaName(name($0)), $0) }) { first, _ in first }
     }
 }
 
@@ -107,13 +107,13 @@ private struct LayoutComparison {
         let (oldFields, newFields) = (
             SchemaChange.byName(old, \.description.name), SchemaChange.byName(new, \.description.name)
         )
-        let added = new.filter { oldFields[ExactName($0.description.name)] == nil }
+        let added = new.filter { oldFields[SchemaName($0.description.name)] == nil }
         func name(_ field: LayoutSnapshot.Field) -> String {
             (portal.map { "\($0) › " } ?? "") + field.description.name
         }
         var changes: [SchemaChange] = []
         for (position, field) in old.enumerated() {
-            if let now = newFields[ExactName(field.description.name)] {
+            if let now = newFields[SchemaName(field.description.name)] {
                 let what = differences(field.description, now.description)
                 guard !what.words.isEmpty else { continue }
                 let detail = what.words.joined(separator: ", ")
@@ -176,11 +176,11 @@ private struct LayoutComparison {
         let (oldPortals, newPortals) = (
             SchemaChange.byName(old.portals, \.name), SchemaChange.byName(new.portals, \.name)
         )
-        let gone = old.portals.filter { newPortals[ExactName($0.name)] == nil }
+        let gone = old.portals.filter { newPortals[SchemaName($0.name)] == nil }
             .map { change(.removed, .portal, $0.name, isBreaking: true) }
         return gone
             + new.portals.flatMap { portal -> [SchemaChange] in
-                guard let before = oldPortals[ExactName(portal.name)] else {
+                guard let before = oldPortals[SchemaName(portal.name)] else {
                     return [change(.added, .portal, portal.name, isBreaking: false)]
                 }
                 return fields(before.fields, portal.fields, portal: portal.name)
@@ -191,11 +191,11 @@ private struct LayoutComparison {
         let (oldLists, newLists) = (
             SchemaChange.byName(old.valueLists, \.name), SchemaChange.byName(new.valueLists, \.name)
         )
-        let gone = old.valueLists.filter { newLists[ExactName($0.name)] == nil }
+        let gone = old.valueLists.filter { newLists[SchemaName($0.name)] == nil }
             .map { change(.removed, .valueList, $0.name, detail: "no type any more", isBreaking: true) }
         return gone
             + new.valueLists.flatMap { list -> [SchemaChange] in
-                guard let before = oldLists[ExactName(list.name)] else {
+                guard let before = oldLists[SchemaName(list.name)] else {
                     return [change(.added, .valueList, list.name, isBreaking: false)]
                 }
                 return values(before, list)
@@ -206,9 +206,9 @@ private struct LayoutComparison {
         let (oldValues, newValues) = (
             SchemaChange.byName(old.values, \.value), SchemaChange.byName(new.values, \.value)
         )
-        let gone = old.values.filter { newValues[ExactName($0.value)] == nil }
+        let gone = old.values.filter { newValues[SchemaName($0.value)] == nil }
             .map { change(.removed, .value, "\(old.name) › \($0.value)", isBreaking: true) }
-        let added = new.values.filter { oldValues[ExactName($0.value)] == nil }
+        let added = new.values.filter { oldValues[SchemaName($0.value)] == nil }
             .map { change(.added, .value, "\(new.name) › \($0.value)", isBreaking: false) }
         guard gone.isEmpty, added.isEmpty, old.values.map(\.value) != new.values.map(\.value) else {
             return gone + added

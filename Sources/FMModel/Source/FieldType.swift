@@ -21,18 +21,18 @@ struct FieldType: Equatable {
     let hasGaps: Bool
 
     /// - Parameter lists: The names of the types of value lists, for lists that have one.
-    init(_ field: LayoutSnapshot.Field, lists: [ExactName: String]) {
+    init(_ field: LayoutSnapshot.Field, lists: [SchemaName: String]) {
         let facts = field.description
         value = field.reading.map(Value.reading) ?? Self.value(of: facts, lists)
         isRepeated = facts.isRepeated
         hasGaps = facts.shown.lowerBound > 1
     }
 
-    private static func value(of field: FieldDescription, _ lists: [ExactName: String]) -> Value {
+    private static func value(of field: FieldDescription, _ lists: [SchemaName: String]) -> Value {
         switch field.result {
         case "text":
             guard field.isChosen, let name = field.valueList else { return .text }
-            let list = lists[ExactName(name)]
+            let list = lists[SchemaName(name)]
             // The values of a list without a type are texts.
             return field.isListed ? .choices(list ?? "String") : list.map(Value.choice) ?? .text
         case "number": return field.isListed ? .choices("FMNumber") : .number

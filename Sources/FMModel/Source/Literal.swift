@@ -4,7 +4,7 @@ struct Literal: CustomStringConvertible {
 
     init(_ text: String) {
         // An editor may change a decomposed letter to its composed form, which is another name to the host.
-        let isComposed = ExactName(SwiftIdentifier.composed(text)) == ExactName(text)
+        let isComposed = SchemaName(SwiftIdentifier.composed(text)) == SchemaName(text)
         var literal = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

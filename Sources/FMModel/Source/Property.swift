@@ -10,7 +10,7 @@ struct Property {
     let isWritable: Bool
 
     /// - Parameter rowTable: The table of a portal's rows, where all names begin with a table; `nil` in a record.
-    init(_ field: LayoutSnapshot.Field, rowTable: ExactName? = nil, lists: [ExactName: String]) {
+    init(_ field: LayoutSnapshot.Field, rowTable: SchemaName? = nil, lists: [SchemaName: String]) {
         facts = field.description
         isRelated = facts.table != nil && facts.table != rowTable
         isWritable = facts.isWritable && (!isRelated || field.isWritten)

@@ -9,7 +9,7 @@ struct RecordSource {
         self.layout = layout
         type = SwiftIdentifier.source(layout.swift)
         let lists = Dictionary(
-            layout.valueLists.map { (ExactName($0.name), SwiftIdentifier.source($0.swift)) },
+            layout.valueLists.map { (SchemaName($0.name), SwiftIdentifier.source($0.swift)) },
             uniquingKeysWith: { first, _ in first }
         )
         properties = layout.fields.map { Property($0, lists: lists) }
@@ -107,7 +107,7 @@ struct PortalSource {
     let rowType: String
     let properties: [Property]
 
-    init(_ portal: LayoutSnapshot.Portal, lists: [ExactName: String]) {
+    init(_ portal: LayoutSnapshot.Portal, lists: [SchemaName: String]) {
         key = Literal(portal.name)
         name = SwiftIdentifier.source(portal.swift)
         rowType = SwiftIdentifier.source(portal.swiftRow)

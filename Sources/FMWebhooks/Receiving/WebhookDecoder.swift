@@ -6,14 +6,14 @@ public import Foundation
 ///
 ///     router.post("/**") { request, context in
 ///         let body = try await request.body.collect(upTo: 1 << 20)
-///         let verdict = decoder.verdict(
+///         let outcome = decoder.outcome(
 ///             method: "POST",
 ///             path: request.uri.path,
 ///             headers: request.headers.map { ($0.name.rawName, $0.value) },
 ///             body: Array(body.readableBytesView)
 ///         )
-///         verdict.hint.map { database.changed($0) }
-///         return HTTPResponse.Status(code: verdict.status)
+///         outcome.hint.map { database.changed($0) }
+///         return HTTPResponse.Status(code: outcome.status)
 ///     }
 ///
 /// A delivery is only taken as a hint. FileMaker signs nothing, now and then sends text that is no JSON, and says
@@ -21,13 +21,13 @@ public import Foundation
 /// body: the server would send it again for ever, and all later deliveries would wait.
 public struct WebhookDecoder: Sendable {
     /// The answer to a request, and its hint.
-    public struct Verdict: Sendable, Hashable {
+    public struct Outcome: Sendable, Hashable {
         /// The HTTP status to answer, with an empty body: 200 if the request is authenticated, else 401 or 404.
         public var status: Int
         /// The hint of the delivery; `nil` for rejected requests.
         public var hint: DataAPI.ChangeHint?
 
-        /// A verdict, for tests and test doubles.
+        /// A outcome, for tests and test doubles.
         public init(status: Int, hint: DataAPI.ChangeHint? = nil) {
             self.status = status
             self.hint = hint
@@ -49,16 +49,16 @@ public struct WebhookDecoder: Sendable {
     ///   - headers: names and values; the case of a name is ignored.
     ///   - body: the body, or `nil` if it was larger than your limit: then the hint is about the whole table.
     ///   - receivedAt: the time of arrival.
-    public func verdict(
+    public func outcome(
         method: String,
         path: String,
         headers: [(name: String, value: String)],
         body: [UInt8]?,
         receivedAt: Date = Date()
-    ) -> Verdict {
+    ) -> Outcome {
         let status = status(method: method, path: path, headers: headers)
-        guard status == 200, let place = place(path) else { return Verdict(status: status) }
-        return Verdict(status: status, hint: hint(at: place, body, receivedAt))
+        guard status == 200, let place = place(path) else { return Outcome(status: status) }
+        return Outcome(status: status, hint: hint(at: place, body, receivedAt))
     }
 
     /// The status by the head of a request alone: 404 for another method, path or mark, 401 for a wrong secret, else

@@ -297,7 +297,7 @@ public final class WebhookReceiver: Sendable {
 
     /// A delivery was answered. Its body is `nil` if it exceeded the limit.
     func answered(path: String, headers: [(name: String, value: String)], body: [UInt8]?) {
-        let verdict = decoder.verdict(
+        let outcome = decoder.outcome(
             method: "POST",
             path: path,
             headers: headers,
@@ -307,7 +307,7 @@ public final class WebhookReceiver: Sendable {
         let action = state.withLockedValue { state in
             state.counters.accepted += 1
             if body == nil { state.counters.tooLong += 1 }
-            guard let hint = verdict.hint, !state.isStopped else { return HintCoalescer.Action.none }
+            guard let hint = outcome.hint, !state.isStopped else { return HintCoalescer.Action.none }
             return state.coalescer.received(hint, now: time.now())
         }
         guard case .schedule(let subject, let instant) = action else { return }

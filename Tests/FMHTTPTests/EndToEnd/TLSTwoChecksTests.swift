@@ -15,78 +15,78 @@ struct TLSTwoChecksTests {
         let host: String
         let names: [Name]
         var commonName = "x"
-        let verdict: Verdict
+        let outcome: Outcome
 
         var testDescription: String { "\(host) and \(names), common name \(commonName)" }
     }
 
-    struct Verdict: Equatable, Sendable {
+    struct Outcome: Equatable, Sendable {
         let nioSSL: Bool
         let ours: Bool
 
-        static let bothAccept = Verdict(nioSSL: true, ours: true)
-        static let bothRefuse = Verdict(nioSSL: false, ours: false)
-        static let oursRefuses = Verdict(nioSSL: true, ours: false)
-        static let nioSSLRefuses = Verdict(nioSSL: false, ours: true)
+        static let bothAccept = Outcome(nioSSL: true, ours: true)
+        static let bothRefuse = Outcome(nioSSL: false, ours: false)
+        static let oursRefuses = Outcome(nioSSL: true, ours: false)
+        static let nioSSLRefuses = Outcome(nioSSL: false, ours: true)
     }
 
     static let cases: [Case] = [
-        Case(host: "fms.example.com", names: [.dns("fms.example.com")], verdict: .bothAccept),
-        Case(host: "fms.example.com", names: [.dns("FMS.Example.COM")], verdict: .bothAccept),
-        Case(host: "fms.example.com", names: [.dns("*.example.com")], verdict: .bothAccept),
-        Case(host: "fms.example.com.", names: [.dns("fms.example.com")], verdict: .bothAccept),
-        Case(host: "fms.example.com", names: [.dns("fms.example.com.")], verdict: .bothAccept),
-        Case(host: "fms.example.com.", names: [.dns("*.example.com.")], verdict: .bothAccept),
-        Case(host: "fms.example.com", names: [.dns("a.example"), .dns("fms.example.com")], verdict: .bothAccept),
-        Case(host: "xn--strae-oqa.example", names: [.dns("XN--strae-oqa.example")], verdict: .bothAccept),
-        Case(host: "fms.xn--strae-oqa.de", names: [.dns("*.xn--strae-oqa.de")], verdict: .bothAccept),
-        Case(host: "127.1", names: [.dns("127.1")], verdict: .bothAccept),
-        Case(host: "fms", names: [.dns("fms")], verdict: .bothAccept),
+        Case(host: "fms.example.com", names: [.dns("fms.example.com")], outcome: .bothAccept),
+        Case(host: "fms.example.com", names: [.dns("FMS.Example.COM")], outcome: .bothAccept),
+        Case(host: "fms.example.com", names: [.dns("*.example.com")], outcome: .bothAccept),
+        Case(host: "fms.example.com.", names: [.dns("fms.example.com")], outcome: .bothAccept),
+        Case(host: "fms.example.com", names: [.dns("fms.example.com.")], outcome: .bothAccept),
+        Case(host: "fms.example.com.", names: [.dns("*.example.com.")], outcome: .bothAccept),
+        Case(host: "fms.example.com", names: [.dns("a.example"), .dns("fms.example.com")], outcome: .bothAccept),
+        Case(host: "xn--strae-oqa.example", names: [.dns("XN--strae-oqa.example")], outcome: .bothAccept),
+        Case(host: "fms.xn--strae-oqa.de", names: [.dns("*.xn--strae-oqa.de")], outcome: .bothAccept),
+        Case(host: "127.1", names: [.dns("127.1")], outcome: .bothAccept),
+        Case(host: "fms", names: [.dns("fms")], outcome: .bothAccept),
 
         // For this library a wildcard matches a whole label, if at least two labels follow it.
-        Case(host: "fms.example.com", names: [.dns("f*.example.com")], verdict: .oursRefuses),
-        Case(host: "fms.example.com", names: [.dns("*s.example.com")], verdict: .oursRefuses),
-        Case(host: "fms.example.com", names: [.dns("f*s.example.com")], verdict: .oursRefuses),
-        Case(host: "example.com", names: [.dns("*.com")], verdict: .oursRefuses),
-        Case(host: "fms", names: [.dns("*")], verdict: .oursRefuses),
+        Case(host: "fms.example.com", names: [.dns("f*.example.com")], outcome: .oursRefuses),
+        Case(host: "fms.example.com", names: [.dns("*s.example.com")], outcome: .oursRefuses),
+        Case(host: "fms.example.com", names: [.dns("f*s.example.com")], outcome: .oursRefuses),
+        Case(host: "example.com", names: [.dns("*.com")], outcome: .oursRefuses),
+        Case(host: "fms", names: [.dns("*")], outcome: .oursRefuses),
         // NIOSSL also accepts the common name, and the address of the connection.
-        Case(host: "fms.example.com", names: [], commonName: "fms.example.com", verdict: .oursRefuses),
-        Case(host: "fms.example.com", names: [], commonName: "*.example.com", verdict: .oursRefuses),
-        Case(host: "fms.example.com", names: [.address([127, 0, 0, 1])], verdict: .oursRefuses),
-        Case(host: "127.1", names: [.address([127, 0, 0, 1])], verdict: .oursRefuses),
+        Case(host: "fms.example.com", names: [], commonName: "fms.example.com", outcome: .oursRefuses),
+        Case(host: "fms.example.com", names: [], commonName: "*.example.com", outcome: .oursRefuses),
+        Case(host: "fms.example.com", names: [.address([127, 0, 0, 1])], outcome: .oursRefuses),
+        Case(host: "127.1", names: [.address([127, 0, 0, 1])], outcome: .oursRefuses),
         // An empty label is invalid.
-        Case(host: "fms..example.com", names: [.dns("fms..example.com")], verdict: .oursRefuses),
-        Case(host: "fms.example.com..", names: [.dns("fms.example.com")], verdict: .oursRefuses),
+        Case(host: "fms..example.com", names: [.dns("fms..example.com")], outcome: .oursRefuses),
+        Case(host: "fms.example.com..", names: [.dns("fms.example.com")], outcome: .oursRefuses),
 
         // Names whose written form NIOSSL does not accept.
-        Case(host: "xn--strae-oqa.example.com", names: [.dns("*.example.com")], verdict: .nioSSLRefuses),
-        Case(host: "fms_1.example.com", names: [.dns("fms_1.example.com")], verdict: .nioSSLRefuses),
-        Case(host: "fms_1.example.com", names: [.dns("*.example.com")], verdict: .nioSSLRefuses),
+        Case(host: "xn--strae-oqa.example.com", names: [.dns("*.example.com")], outcome: .nioSSLRefuses),
+        Case(host: "fms_1.example.com", names: [.dns("fms_1.example.com")], outcome: .nioSSLRefuses),
+        Case(host: "fms_1.example.com", names: [.dns("*.example.com")], outcome: .nioSSLRefuses),
 
-        Case(host: "fms.example.com", names: [.dns("fms.example.org")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns("example.com")], verdict: .bothRefuse),
-        Case(host: "example.com", names: [.dns("*.example.com")], verdict: .bothRefuse),
-        Case(host: "a.fms.example.com", names: [.dns("*.example.com")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns("fms.*.com")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns("*.*.com")], verdict: .bothRefuse),
-        Case(host: "xn--strae-oqa.example.com", names: [.dns("xn--*.example.com")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns("fms.example.com\0.evil.example")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns("fms.example.com\0")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns(" fms.example.com")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.dns("")], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.address([192, 0, 2, 1])], verdict: .bothRefuse),
-        Case(host: "fms.example.com", names: [.email("fms.example.com")], verdict: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("fms.example.org")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("example.com")], outcome: .bothRefuse),
+        Case(host: "example.com", names: [.dns("*.example.com")], outcome: .bothRefuse),
+        Case(host: "a.fms.example.com", names: [.dns("*.example.com")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("fms.*.com")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("*.*.com")], outcome: .bothRefuse),
+        Case(host: "xn--strae-oqa.example.com", names: [.dns("xn--*.example.com")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("fms.example.com\0.evil.example")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("fms.example.com\0")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns(" fms.example.com")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.dns("")], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.address([192, 0, 2, 1])], outcome: .bothRefuse),
+        Case(host: "fms.example.com", names: [.email("fms.example.com")], outcome: .bothRefuse),
         Case(
             host: "fms.example.com",
             names: [.email("a@b.example")],
             commonName: "fms.example.com",
-            verdict: .bothRefuse
+            outcome: .bothRefuse
         ),
         Case(
             host: "fms.example.com",
             names: [.dns("other.example")],
             commonName: "fms.example.com",
-            verdict: .bothRefuse
+            outcome: .bothRefuse
         ),
     ]
 
@@ -129,8 +129,8 @@ struct TLSTwoChecksTests {
         ) { $0.nameCheck = { _, _ in true } }
 
         let ours = HostIdentity(host: each.host).isAmong(each.names.compactMap(\.inCertificate))
-        expectNoDifference(Verdict(nioSSL: careless.value != nil, ours: ours), each.verdict)
-        #expect((answer.value != nil) == (each.verdict == .bothAccept))
+        expectNoDifference(Outcome(nioSSL: careless.value != nil, ours: ours), each.outcome)
+        #expect((answer.value != nil) == (each.outcome == .bothAccept))
         for error in [answer.failure, careless.failure].compactMap({ $0 }) {
             #expect(error.code == .certificateNameMismatch)
             #expect(error.outcome == .notSent)
@@ -141,8 +141,8 @@ struct TLSTwoChecksTests {
     }
 
     @Test func eachIsNeeded() {
-        for verdict in [Verdict.bothAccept, .bothRefuse, .oursRefuses, .nioSSLRefuses] {
-            #expect(Self.cases.contains { $0.verdict == verdict })
+        for outcome in [Outcome.bothAccept, .bothRefuse, .oursRefuses, .nioSSLRefuses] {
+            #expect(Self.cases.contains { $0.outcome == outcome })
         }
     }
 

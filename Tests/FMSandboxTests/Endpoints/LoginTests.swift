@@ -42,11 +42,11 @@ import Testing
         solution.privilegeSets = [.init(name: "No API", allowsDataAPI: false)]
         solution.accounts += [
             .init(name: "idle", password: "x", isActive: false),
-            .init(name: "desk", password: "x", privilegeSet: "No API"),
+            .init(name: "budgetClient", password: "x", privilegeSet: "No API"),
         ]
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
             #expect(try await bench.login("idle", "x").code == "210")
-            #expect(try await bench.login("desk", "x").code == "212")
+            #expect(try await bench.login("budgetClient", "x").code == "212")
             #expect(try await bench.login("", "").code == "212")
             let answer = try await bench.send(
                 "POST",
@@ -179,15 +179,15 @@ import Testing
     @Test(.tags(.openQuestion)) func databasesAndAccountsThatAreNotThere() async throws {
         var solution = Solution.oneTable([.init("A")])
         solution.privilegeSets = [.init(name: "Desk", allowsDataAPI: false)]
-        solution.accounts.append(.init(name: "desk", password: "x", privilegeSet: "Desk"))
+        solution.accounts.append(.init(name: "budgetClient", password: "x", privilegeSet: "Desk"))
         try await withBench(.inProcess, [solution]) { (bench: Bench) async throws in
             let headers = [Bench.basic("admin", "secret"), Bench.json]
             let unknown = try await bench.send("POST", "/fmi/data/v1/databases/Nope/sessions", headers: headers)
             #expect(unknown.status == 500)
             #expect(unknown.code == "802")
-            let desk = try await bench.login("desk", "x")
-            #expect(desk.status == 401)
-            #expect(desk.code == "212")
+            let budgetClient = try await bench.login("budgetClient", "x")
+            #expect(budgetClient.status == 401)
+            #expect(budgetClient.code == "212")
         }
     }
 

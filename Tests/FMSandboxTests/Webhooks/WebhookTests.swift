@@ -14,7 +14,7 @@ import Testing
     ) async throws {
         let note = Solution.Field("Note", .text)
         var solution = solution ?? Solution.oneTable([note], [.init(["Note": "a"]), .init(["Note": "b"])])
-        solution.accounts.append(.init(name: "desk", password: "pass", privilegeSet: "Desk"))
+        solution.accounts.append(.init(name: "budgetClient", password: "pass", privilegeSet: "Desk"))
         solution.privilegeSets.append(.init(name: "Desk", allowsOData: false))
         try await withBench(.inProcess, [solution]) { configuration in
             configuration.odata = traits.map { .webhooks($0) } ?? .off
@@ -55,7 +55,7 @@ import Testing
         try await run { bench in
             let token: String = try #require(bench.token)
             let wrong = [
-                [], [Bench.basic("desk", "pass")], [Bench.basic("admin", "wrong")],
+                [], [Bench.basic("budgetClient", "pass")], [Bench.basic("admin", "wrong")],
                 [("Authorization", "Bearer \(token)")],
             ]
             for headers in wrong {

@@ -16,13 +16,13 @@ import Testing
     private let now = Date(timeIntervalSince1970: 1_000_000)
     private var decoder: WebhookDecoder { WebhookDecoder(key: key) }
 
-    private func verdict(
+    private func outcome(
         _ body: String,
         path: String? = nil,
         method: String = "POST",
         headers: [(name: String, value: String)] = [("x-fmdata-SECRET", "s3cret")]
-    ) -> WebhookDecoder.Verdict {
-        decoder.verdict(
+    ) -> WebhookDecoder.Outcome {
+        decoder.outcome(
             method: method,
             path: path ?? key.path(database: "Harbor", table: "Vessels"),
             headers: headers,
@@ -35,7 +35,7 @@ import Testing
         table: String? = "Vessels",
         _ rowIDs: [Int]? = nil,
         isSchema: Bool = false
-    ) -> WebhookDecoder.Verdict {
+    ) -> WebhookDecoder.Outcome {
         let hint = DataAPI.ChangeHint(
             database: "Harbor",
             table: table,
@@ -43,38 +43,38 @@ import Testing
             isSchema: isSchema,
             receivedAt: now
         )
-        return WebhookDecoder.Verdict(status: 200, hint: hint)
+        return WebhookDecoder.Outcome(status: 200, hint: hint)
     }
 
     // MARK: Authentication
 
     @Test func theHeadAloneDecidesWhoIsRefused() {
         let path = key.path(database: "Harbor", table: "Vessels")
-        expectNoDifference(verdict("{}", method: "GET"), .init(status: 404))
-        expectNoDifference(verdict("{}", path: "/"), .init(status: 404))
-        expectNoDifference(verdict("{}", path: "/\(UUID().uuidString)/Harbor/Vessels"), .init(status: 404))
-        expectNoDifference(verdict("{}", path: "/\(Self.mark)"), .init(status: 404))
-        expectNoDifference(verdict("{}", path: path + "/more"), .init(status: 404))
-        expectNoDifference(verdict("{}", path: "/\(Self.mark)/%FF/Vessels"), .init(status: 404))
-        expectNoDifference(verdict("{}", headers: []), .init(status: 401))
+        expectNoDifference(outcome("{}", method: "GET"), .init(status: 404))
+        expectNoDifference(outcome("{}", path: "/"), .init(status: 404))
+        expectNoDifference(outcome("{}", path: "/\(UUID().uuidString)/Harbor/Vessels"), .init(status: 404))
+        expectNoDifference(outcome("{}", path: "/\(Self.mark)"), .init(status: 404))
+        expectNoDifference(outcome("{}", path: path + "/more"), .init(status: 404))
+        expectNoDifference(outcome("{}", path: "/\(Self.mark)/%FF/Vessels"), .init(status: 404))
+        expectNoDifference(outcome("{}", headers: []), .init(status: 401))
         for secret in ["", "s3cre", "s3cret ", "S3cret", "s3crets3cret"] {
-            expectNoDifference(verdict("{}", headers: [(WebhookKey.header, secret)]), .init(status: 401))
+            expectNoDifference(outcome("{}", headers: [(WebhookKey.header, secret)]), .init(status: 401))
         }
         expectNoDifference(
-            verdict("{}", headers: [(WebhookKey.header, "s3cret"), (WebhookKey.header, "wrong")]),
+            outcome("{}", headers: [(WebhookKey.header, "s3cret"), (WebhookKey.header, "wrong")]),
             .init(status: 401)
         )
-        expectNoDifference(verdict("{}", path: "/behind/a/proxy" + path + "?x=1").status, 200)
+        expectNoDifference(outcome("{}", path: "/behind/a/proxy" + path + "?x=1").status, 200)
     }
 
     @Test func thePathCarriesNamesOfAnyLetters() {
         let path = key.path(database: "Häfen & Co", table: "A/B (2)")
         expectNoDifference(path, "/\(Self.mark)/H%C3%A4fen%20%26%20Co/A%2FB%20%282%29")
-        let hint = verdict("", path: path).hint
+        let hint = outcome("", path: path).hint
         expectNoDifference(hint?.database, "Häfen & Co")
         expectNoDifference(hint?.table, "A/B (2)")
         let body = #"{"@odata.context":"$metadata#A/B (2)(\"ROWID\")","value":[{"ROWID":3}]}"#
-        expectNoDifference(verdict(body, path: path).hint?.rowIDs, [3])
+        expectNoDifference(outcome(body, path: path).hint?.rowIDs, [3])
     }
 
     @Test func nothingSecretIsPrinted() {
@@ -101,7 +101,7 @@ import Testing
             \t]
             }
             """
-        expectNoDifference(verdict(body), hint([7, 20418]))
+        expectNoDifference(outcome(body), hint([7, 20418]))
     }
 
     @Test(arguments: [
@@ -120,7 +120,7 @@ import Testing
         (#"{"@odata.context":"x#Vessels","value":[{"ROWID":99999999999999999999}]}"#, nil),
     ])
     func rowsWhereTheyCanBeKnown(_ body: String, _ ids: [Int]?) {
-        expectNoDifference(verdict(body), hint(ids))
+        expectNoDifference(outcome(body), hint(ids))
     }
 
     @Test(arguments: [
@@ -130,38 +130,38 @@ import Testing
         String(repeating: "[", count: 100_000),
     ])
     func whatCannotBeReadIsAHintAtTheTable(_ body: String) {
-        expectNoDifference(verdict(body), hint())
+        expectNoDifference(outcome(body), hint())
     }
 
     @Test func aBodyThatIsNoUTF8() {
-        let verdict = decoder.verdict(
+        let outcome = decoder.outcome(
             method: "POST",
             path: key.path(database: "Harbor", table: "Vessels"),
             headers: [(WebhookKey.header, "s3cret")],
             body: Array(#"{"@odata.context":"x#Vessels","value":[{"N":""#.utf8) + [0xFF, 0xFE],
             receivedAt: now
         )
-        expectNoDifference(verdict, hint())
+        expectNoDifference(outcome, hint())
     }
 
     @Test func whereThePathNamesNoTableTheBodyDoes() {
         let path = key.path(database: "Harbor")
-        expectNoDifference(verdict(#"{"@odata.context":"x#Old%20Ships(\"a\")"}"#, path: path), hint(table: "Old Ships"))
-        expectNoDifference(verdict("?", path: path), hint(table: nil))
-        expectNoDifference(verdict(#"{"@odata.context":"x"}"#, path: path), hint(table: nil))
-        expectNoDifference(verdict(#"{"@odata.context":"x#("}"#, path: path), hint(table: nil))
+        expectNoDifference(outcome(#"{"@odata.context":"x#Old%20Ships(\"a\")"}"#, path: path), hint(table: "Old Ships"))
+        expectNoDifference(outcome("?", path: path), hint(table: nil))
+        expectNoDifference(outcome(#"{"@odata.context":"x"}"#, path: path), hint(table: nil))
+        expectNoDifference(outcome(#"{"@odata.context":"x#("}"#, path: path), hint(table: nil))
     }
 
     @Test func aPathAndABodyThatDoNotAgreeHintAtAll() {
         let body = #"{"@odata.context":"x#Crew(\"a\")","value":[{"ROWID":4}]}"#
-        expectNoDifference(verdict(body), hint(table: nil))
-        expectNoDifference(verdict(#"{"@odata.context":"x#VesselsOld","value":[{"ROWID":4}]}"#), hint(table: nil))
+        expectNoDifference(outcome(body), hint(table: nil))
+        expectNoDifference(outcome(#"{"@odata.context":"x#VesselsOld","value":[{"ROWID":4}]}"#), hint(table: nil))
     }
 
     @Test func aChangeOfDefinitions() {
         let body =
             #"{"@odata.context":"x#FileMaker_Tables(\"BaseTableName\")","value":[{"TableName":"Vessels","TableId":1}]}"#
-        expectNoDifference(verdict(body), hint(table: nil, isSchema: true))
+        expectNoDifference(outcome(body), hint(table: nil, isSchema: true))
     }
 
     /// For any bytes the answer is 200, and the hint covers at least the whole table.
@@ -180,16 +180,16 @@ import Testing
                 default: body.insert(UInt8.random(in: 0x20...0x7E, using: &random), at: place)
                 }
             }
-            let verdict = decoder.verdict(
+            let outcome = decoder.outcome(
                 method: "POST",
                 path: key.path(database: "Harbor", table: "Vessels"),
                 headers: [(WebhookKey.header, "s3cret")],
                 body: body,
                 receivedAt: now
             )
-            #expect(verdict.status == 200)
-            #expect(verdict.hint?.database == "Harbor")
-            if verdict.hint?.table == nil { #expect(verdict.hint?.rowIDs == nil) }
+            #expect(outcome.status == 200)
+            #expect(outcome.hint?.database == "Harbor")
+            if outcome.hint?.table == nil { #expect(outcome.hint?.rowIDs == nil) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import FMData
 import FMHTTP
 import FMSandbox
 import FMTestSupport
@@ -6,7 +7,9 @@ import NIOCore
 import OpenCombine
 import Testing
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 @testable import FMWebhooks
 
 /// A server with webhooks, a receiver and a registrar, each with a clock that the test controls: a whole installation

@@ -1,7 +1,10 @@
+import FMData
 import FMHTTP
 import Foundation
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// The first line of an input is the URL of an answer, the last that of the next request, and each line between them a
 /// `Set-Cookie` header of the answer. Only cookies that were set may be sent, in a header that servers parse as the jar

@@ -1,4 +1,8 @@
-@testable import FMData
+import FMData
+
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// Each line of an input is the content of a line of a journal. Its number and its checksum are added here, since no
 /// fuzzer guesses them. A readable line must have the same meaning when it is written again, and a journal that is cut

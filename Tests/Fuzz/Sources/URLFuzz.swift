@@ -1,6 +1,9 @@
+import FMData
 import Foundation
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 @testable import FMHTTP
 
 /// The first line of an input is a URL, the second a reference to resolve against it, as in a `Location` header. The

@@ -24,11 +24,11 @@ enum WebhookFuzz {
         let path = (first & 1 == 0 ? "" : "/behind/a/proxy") + "/\(key.mark.uuidString)/" + behindMark
         let secret = first & 2 == 0 ? key.secret : behindMark
 
-        let verdict = verdict(path, secret: secret, first & 4 == 0 ? body : nil)
-        require([200, 401, 404].contains(verdict.status), "\(verdict)")
-        require((verdict.hint != nil) == (verdict.status == 200), "\(verdict)")
-        require(verdict.status != 200 || secret == key.secret, "the secret \(secret) is taken")
-        guard let hint = verdict.hint else { return check(list: body) }
+        let outcome = outcome(path, secret: secret, first & 4 == 0 ? body : nil)
+        require([200, 401, 404].contains(outcome.status), "\(outcome)")
+        require((outcome.hint != nil) == (outcome.status == 200), "\(outcome)")
+        require(outcome.status != 200 || secret == key.secret, "the secret \(secret) is taken")
+        guard let hint = outcome.hint else { return check(list: body) }
 
         require(hint.receivedAt == now, "\(hint)")
         require(!hint.isSchema || hint.table == nil, "\(hint)")
@@ -39,17 +39,17 @@ enum WebhookFuzz {
         // The path that this library would give the webhook has the same result.
         let tables = behindMark.utf8.split(separator: UInt8(ascii: "/")).count == 2 ? [hint.table] : [nil]
         for table in tables where !hint.database.isEmpty && table != "" {
-            let again = self.verdict(key.path(database: hint.database, table: table), secret: secret, body)
+            let again = self.outcome(key.path(database: hint.database, table: table), secret: secret, body)
             require(again.hint?.database == hint.database, "\(hint) becomes \(again)")
         }
         // Only the body can add anything to the hint that the path gives.
-        let bare = self.verdict(path, secret: secret, nil)
+        let bare = self.outcome(path, secret: secret, nil)
         require(bare.hint?.database == hint.database && bare.hint?.rowIDs == nil, "\(hint) and \(bare)")
         check(list: body)
     }
 
-    private static func verdict(_ path: String, secret: String, _ body: [UInt8]?) -> WebhookDecoder.Verdict {
-        decoder.verdict(
+    private static func outcome(_ path: String, secret: String, _ body: [UInt8]?) -> WebhookDecoder.Outcome {
+        decoder.outcome(
             method: "POST",
             path: path,
             headers: [(name: "x-fmdata-secret", value: secret)],

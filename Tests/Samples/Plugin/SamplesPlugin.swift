@@ -32,11 +32,12 @@ struct SamplesPlugin: BuildToolPlugin {
     /// The document of a file, which the writer names in the same way: each has a file of its own in the program.
     private static func document(of file: URL) -> String {
         guard file.pathExtension == "swift" else { return file.deletingPathExtension().lastPathComponent }
-        return file.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
+        let module = file.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
+        return module.hasPrefix("FMData") ? "FMData" : module
     }
 
     private static func files(of package: URL) throws -> [URL] {
-        let libraries = ["FMData", "FMSandbox", "FMTesting", "FMWebhooks"]
+        let libraries = ["FMData", "FMDataCore", "FMDataRecords", "FMDataLive", "FMSandbox", "FMTesting", "FMWebhooks"]
             .map { package.appending(path: "Sources/\($0)") }
         return [package.appending(path: "README.md")] + (try libraries.flatMap(files(in:)))
     }

@@ -160,10 +160,12 @@ struct Document {
         code += lines.filter { !$0.hasPrefix("import ") }.map { Self.inPlace($0) + "\n" }.joined()
     }
 
-    /// An article is a document; `Sources/FMData/Tree/Server.swift` belongs to `FMData`.
+    /// An article is a document; `Sources/FMDataCore/Tree/Server.swift` belongs to `FMData`, whose modules are one to
+    /// users.
     static func name(of file: URL) -> String {
         guard file.pathExtension == "swift" else { return file.deletingPathExtension().lastPathComponent }
-        return file.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
+        let module = file.pathComponents.drop { $0 != "Sources" }.dropFirst().first ?? ""
+        return module.hasPrefix("FMData") ? "FMData" : module
     }
 
     /// Replaces the samples' host and store by those that the programs get. Samples that listen themselves use a port

@@ -1,10 +1,13 @@
+import FMData
 import FMHTTP
 import Foundation
 import NIOCore
 import OpenCombine
 
-@testable import FMData
+@testable import FMDataCore
 @testable import FMDataFleet
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// A process of a fleet: a client with its threads, its clocks, and its connections to the host and to the store.
 final class FleetProcess: @unchecked Sendable {

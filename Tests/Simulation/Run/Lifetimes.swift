@@ -1,4 +1,8 @@
-@testable import FMData
+import FMData
+
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 @testable import FMHTTP
 
 /// The objects that must be deallocated when a world has ended.

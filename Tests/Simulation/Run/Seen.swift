@@ -1,6 +1,9 @@
+import FMData
 import Foundation
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// A published value of a call, as far as it can be checked.
 enum Seen: Equatable {

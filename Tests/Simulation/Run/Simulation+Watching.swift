@@ -1,7 +1,10 @@
+import FMData
 import Foundation
 import NIOCore
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 @testable import FMSandbox
 
 /// The checks of live queries at the end.

@@ -1,10 +1,13 @@
+import FMData
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import OpenCombine
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 @testable import FMHTTP
 @testable import FMSandbox
 

@@ -1,7 +1,10 @@
+import FMData
 import Foundation
 import OpenCombine
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 
 extension Verb {
     /// A call that keeps itself current.

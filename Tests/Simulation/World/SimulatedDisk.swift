@@ -1,6 +1,9 @@
+import FMData
 import NIOCore
 
-@testable import FMData
+@testable import FMDataCore
+@testable import FMDataLive
+@testable import FMDataRecords
 
 /// A file with a journal, and its fate when the writing process dies.
 ///

@@ -1,0 +1,3 @@
+@_exported public import FMDataCore
+@_exported public import FMDataLive
+@_exported public import FMDataRecords

@@ -1,9 +1,0 @@
-@testable import FMData
-
-/// A contact of the sandbox's sample file.
-struct Contact: Codable, Equatable, Sendable {
-    var name: String
-    var birthday: FMDate?
-    var wakeUp: FMTime?
-    enum CodingKeys: String, CodingKey { case name = "Name", birthday = "Birthday", wakeUp = "WakeUp" }
-}

@@ -1,4 +1,0 @@
-extension Result {
-    /// The error of a failure.
-    var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
-}

@@ -1,0 +1,4 @@
+extension Result {
+    /// The error of a failure.
+    package var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
