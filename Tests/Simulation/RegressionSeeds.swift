@@ -5,7 +5,7 @@
 enum RegressionSeeds {
     static let all: [(work: Work, seeds: [UInt64])] = [
         (.calls, callsSeeds), (.live, liveSeeds), (.accounts, accountsSeeds), (.journals, journalsSeeds),
-        (.copies, copiesSeeds),
+        (.copies, copiesSeeds), (.fleets, fleetsSeeds),
     ]
 
     private static let callsSeeds: [UInt64] = [
@@ -48,5 +48,11 @@ enum RegressionSeeds {
     private static let copiesSeeds: [UInt64] = [
         405,  // A backup restored between two polls, without a failed request, was not noticed.
         1057,  // The sandbox took a connection as idle while its answer was still on its way to a slow client.
+    ]
+
+    /// Seeds of fleets.
+    private static let fleetsSeeds: [UInt64] = [
+        // A member that had stood still took its own slot again, and used its session under both leases.
+        1266,
     ]
 }

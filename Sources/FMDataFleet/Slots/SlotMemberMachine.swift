@@ -48,8 +48,10 @@ struct SlotMemberMachine {
     }
 
     mutating func granted(_ slot: Int, _ held: Held, now: NIODeadline) -> [Action] {
-        self.held[slot] = held
-        return settle(now)
+        let earlier = self.held.updateValue(held, forKey: slot)
+        guard let earlier, earlier.lease != held.lease else { return settle(now) }
+        // The member stood still until its own lease had ended, so the slot was free to be taken, by itself as well.
+        return [.tell(slot: slot, lease: earlier.lease, .lost)] + settle(now)
     }
 
     /// The store is away, and one session is opened without a slot.

@@ -30,6 +30,23 @@ import Testing
         expectNoDifference(machine.ended(slot: 1, lease: "k", now: at(.seconds(5))), [.cancelAlarm])
     }
 
+    /// Two sessions with the token of one slot would end each other's: the earlier one's user has to know.
+    @Test func aSlotThatTheMemberItselfTakesAfterItsLeaseHasEndedWasLost() {
+        var machine = makeHolder()
+        expectNoDifference(
+            machine.granted(2, .init(lease: "m", sealed: [1]), now: at(.seconds(60))),
+            [.tell(slot: 2, lease: "l", .lost)]
+        )
+        // What is said of the earlier lease from now on changes nothing.
+        _ = machine.ended(slot: 2, lease: "l", now: at(.seconds(60)))
+        expectNoDifference(machine.wakeUp(), [.keep([2: "m"])])
+    }
+
+    @Test func theSameGrantTwiceLosesNothing() {
+        var machine = makeHolder()
+        expectNoDifference(machine.granted(2, .init(lease: "l", sealed: [1]), now: at(.seconds(1))), [])
+    }
+
     @Test func aSlotThatIsBeingGivenBackIsNotRenewed() {
         var machine = makeHolder()
         machine.giving(slot: 2, lease: "l")
