@@ -54,5 +54,7 @@ enum RegressionSeeds {
     private static let fleetsSeeds: [UInt64] = [
         // A member that had stood still took its own slot again, and used its session under both leases.
         1266,
+        // What was found in the simulation itself.
+        1051,  // A channel that its handler had closed at once counted as open.
     ]
 }

@@ -244,6 +244,11 @@ final class Network: @unchecked Sendable {
         attempt.opening.setUp(client).whenComplete { result in
             switch result {
             case .success:
+                // Its handler may have closed it at once. Then a system does not connect it.
+                guard client.isOpen else {
+                    up.reset()
+                    return attempt.fail(ChannelError.ioOnClosedChannel)
+                }
                 self.clientChannels.append(client)
                 client.whenClosed = { [self] in
                     clientChannels.removeAll { $0 === client }
