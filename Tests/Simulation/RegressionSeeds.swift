@@ -56,5 +56,6 @@ enum RegressionSeeds {
         1266,
         // What was found in the simulation itself.
         1051,  // A channel that its handler had closed at once counted as open.
+        1362, 1598,  // Pinned work failed since the host had ended its session, and this was not excused.
     ]
 }

@@ -18,6 +18,9 @@ final class Call: Subscriber {
     private var demanded = 0
     private(set) var values: [Seen] = []
     private(set) var end: End?
+    private let expiriesBefore: Int
+    /// Whether the host ended all sessions while the call was under way.
+    private(set) var hasSeenExpiry = false
     /// The account with which the call was made, in programs of several accounts.
     private(set) var account: String?
     /// The process that has made the call, in a fleet.
@@ -32,6 +35,7 @@ final class Call: Subscriber {
         self.inner = inner
         self.simulation = simulation
         process = simulation.process(of: step)
+        expiriesBefore = simulation.host(of: step).expiries
     }
 
     func receive(subscription: any Subscription) {
@@ -78,6 +82,7 @@ final class Call: Subscriber {
         case .finished: end = .finished
         case .failure(let error): end = .failed(error)
         }
+        hasSeenExpiry = simulation.host(of: step).expiries > expiriesBefore
         note("\(completion)")
         subscription = nil
         simulation.ended(self)

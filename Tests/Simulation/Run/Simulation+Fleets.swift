@@ -217,12 +217,13 @@ extension Simulation {
         }
     }
 
-    /// Whether a call may fail although its process lives: when its connections stood still with it, or its session was
-    /// its own and ended.
+    /// Whether a call may fail although its process lives: when its connections stood still with it, or when the host
+    /// has ended the one session in which its work can be done.
     func mayFail(inFleet step: Step, _ error: FMRest.APIError) -> Bool {
-        guard let process = calls[step.id]?.process else { return false }
+        guard let call = calls[step.id], let process = call.process else { return false }
         return process.hasStalled && (error.outcomeIsUnknown || error.isRetryable)
             || process.isLeaving && error.code == .shutdown
+            || step.verb == .pinned && error.code == .sessionLost && call.hasSeenExpiry
     }
 }
 

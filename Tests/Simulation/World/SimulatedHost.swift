@@ -20,6 +20,8 @@ final class SimulatedHost: SimulatedPeer, @unchecked Sendable {
     /// The number of restored backups.
     private(set) var restores = 0
     var whenRestored: () -> Void = {}
+    /// How often it has ended all sessions, while it went on itself.
+    private(set) var expiries = 0
     private let work: Work
 
     init(name: String, plan: HostPlan, on machine: VirtualMachine, trace: Trace) throws {
@@ -64,7 +66,9 @@ final class SimulatedHost: SimulatedPeer, @unchecked Sendable {
             machine.schedule(at: machine.now + .milliseconds(Int64(milliseconds)), on: loop.thread) { [self] in
                 isDown = false
             }
-        case .expireSessions: engine.closeAllSessions()
+        case .expireSessions:
+            engine.closeAllSessions()
+            expiries += 1
         case .jump(let seconds): clock.jump(by: seconds)
         case .dropConnections:
             connections.drop(
