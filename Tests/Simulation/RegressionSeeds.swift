@@ -56,6 +56,7 @@ enum RegressionSeeds {
         1266,
         // What was found in the simulation itself.
         1051,  // A channel that its handler had closed at once counted as open.
+        1380,  // The session of a slot that was given back to a store that was away was not accounted for.
         1362, 1598,  // Pinned work failed since the host had ended its session, and this was not excused.
     ]
 }

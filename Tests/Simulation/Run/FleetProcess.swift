@@ -34,6 +34,9 @@ final class FleetProcess: @unchecked Sendable {
     /// Whether its shutdown has begun: it makes no more calls.
     private(set) var isLeaving = false
     private(set) var hasShutDown = false
+    /// The tokens of the sessions that it had open when its shutdown began.
+    private var tokensBeforeShutdown: [String] = []
+    private var storeFailuresBeforeShutdown = 0
 
     init(_ member: Int, number: Int, of simulation: Simulation, in fleet: FleetPlan) {
         let (machine, network, program) = (simulation.machine, simulation.network, simulation.program)
@@ -125,6 +128,13 @@ final class FleetProcess: @unchecked Sendable {
     /// The tokens of the sessions that it has open.
     var openTokens: [String] { database?.pool.openTokens.map(\.value) ?? [] }
 
+    /// The tokens of the sessions that it has not given back: those that it has open, and those that a shutdown could
+    /// not give back, since the store did not answer. It logs none of these out: others may use them by now.
+    var unreturnedTokens: [String] {
+        let hasFailed = isLeaving && counters.storeFailures > storeFailuresBeforeShutdown
+        return openTokens + (hasFailed ? tokensBeforeShutdown : [])
+    }
+
     // MARK: Events
 
     /// Stands still for so long. Called by a thread of nobody.
@@ -170,6 +180,8 @@ final class FleetProcess: @unchecked Sendable {
     func shutDown() {
         guard let server, !isLeaving else { return }
         isLeaving = true
+        tokensBeforeShutdown = openTokens
+        storeFailuresBeforeShutdown = counters.storeFailures
         subscription = server.shutdown().sink { [weak self] _ in
             self?.hasShutDown = true
         } receiveValue: { _ in

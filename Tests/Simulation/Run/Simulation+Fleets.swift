@@ -49,11 +49,9 @@ extension Simulation {
         case .stallInLogin(let milliseconds):
             stall(member, milliseconds, whenLoggingInBefore: machine.now + .seconds(60))
         case .kill(let pause):
-            // A holder that dies before it has told an empty store what it holds.
-            let stored = Set(store.sealedTokens.map { String(decoding: $0, as: UTF8.self) })
-            forgottenSessions += process.openTokens.count { !stored.contains($0) }
+            noteSessionsWithoutHolder(process)
             lostLogins += process.loginsUnderWay
-            if store.hasForgotten { forgottenSessions += process.loginsUnderWay }
+            if store.hasForgotten { forgottenLogins += process.loginsUnderWay }
             process.die(in: network)
             running -= process.beginning
             dead.append(process)
@@ -80,6 +78,7 @@ extension Simulation {
         guard process.hasShutDown else {
             return onUserThread(in: 200) { self.letGo(of: process, restartingAfter: pause) }
         }
+        noteSessionsWithoutHolder(process)
         process.leaveStore()
         onUserThread(in: 10_000) { [self] in
             guard !process.isDead, !isEnding else { return }
@@ -104,13 +103,21 @@ extension Simulation {
     /// that had none while the store was away, and those that the store has forgotten although nobody could tell it.
     private var sessionLimit: Int {
         let unslotted = (processes + dead).reduce(0) { $0 + $1.counters.sessionsWithoutStore }
-        return (program.fleet?.slots ?? 0) + store.strays + unslotted + forgottenSessions
+        return (program.fleet?.slots ?? 0) + store.strays + unslotted + forgottenSessions.count + forgottenLogins
+    }
+
+    private var storedTokens: Set<String> { Set(store.sealedTokens.map { String(decoding: $0, as: UTF8.self) }) }
+
+    private var openTokens: Set<String> { Set(hosts[0].engine.openSessions.map(\.token)) }
+
+    /// A holder ends, and could not tell an empty store what it holds.
+    private func noteSessionsWithoutHolder(_ process: FleetProcess) {
+        forgottenSessions.formUnion(openTokens.intersection(process.unreturnedTokens).subtracting(storedTokens))
     }
 
     /// A store that forgets everything is told by those who hold sessions. Other sessions stay on the host.
     private func noteForgottenSessions() {
-        let held = Set(processes.filter(\.isAwake).flatMap(\.openTokens))
-        forgottenSessions += hosts[0].engine.openSessions.count { !held.contains($0.token) }
+        forgottenSessions.formUnion(openTokens.subtracting(processes.filter(\.isAwake).flatMap(\.openTokens)))
     }
 
     private func watchSessions() {
@@ -150,16 +157,16 @@ extension Simulation {
     func checkFleetAtRest() {
         guard let fleet = program.fleet else { return }
         if machine.run(for: .seconds(45)) == .restless { return find("the world does not come to rest") }
-        let open = Set(hosts[0].engine.openSessions.map(\.token))
-        let stored = store.sealedTokens.map { String(decoding: $0, as: UTF8.self) }
-        let known = Set(living.flatMap(\.openTokens)).union(stored).intersection(open)
+        let open = openTokens
+        let known = Set(living.flatMap(\.openTokens)).union(storedTokens).intersection(open)
         if known.count > fleet.slots {
             find("\(known.count) sessions are used or lie in slots, and there are \(fleet.slots) slots")
         }
         let lost = open.count - known.count
         // A member that stood still during its login has ended the session meanwhile, though the store takes it for
         // dead.
-        let limit = forgottenSessions + lostLogins + (processes + dead).reduce(0) { $0 + $1.unknownSessions }
+        let excused = forgottenSessions.count + forgottenLogins + lostLogins
+        let limit = excused + (processes + dead).reduce(0) { $0 + $1.unknownSessions }
         if lost > limit { find("the host has \(lost) sessions that nobody knows, \(limit) are accounted for") }
         for process in living {
             if let status = process.database?.sessionStatus, status.leased + status.waiting > 0 {

@@ -25,8 +25,9 @@ final class Simulation: @unchecked Sendable {
     /// The processes of a fleet, by the numbers of its members, and those that were killed.
     var processes: [FleetProcess] = []
     var dead: [FleetProcess] = []
-    /// The number of sessions that the store has forgotten, and that nobody could tell it of.
-    var forgottenSessions = 0
+    /// The sessions that the store has forgotten, and that nobody could tell it of, and the number of such logins.
+    var forgottenSessions: Set<String> = []
+    var forgottenLogins = 0
     /// How many logins were under way in processes that were killed.
     var lostLogins = 0
     let log: LogBook
