@@ -137,7 +137,7 @@ extension LiveState {
     /// The state after an accepted poll, and whether it has anything to publish.
     ///
     /// - Parameters:
-    ///   - account period: the account period of the account that has polled; the same as the state's, if that has one.
+    ///   - accountPeriod: the account period of the account that has polled; the same as the state's, if that has one.
     ///   - gone: the confirmed removals among the records that the poll has not found, with their reasons.
     ///   - overtaken: ids that were written after the poll began: the poll's versions of them are out of date.
     func next(

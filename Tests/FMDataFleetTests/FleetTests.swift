@@ -7,8 +7,6 @@ import Testing
 
 @testable import FMDataCore
 @testable import FMDataFleet
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// Members that share sessions through a real store.
 @Suite(.needsStore, .timeLimit(.minutes(10)))

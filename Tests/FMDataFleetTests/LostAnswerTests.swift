@@ -7,8 +7,6 @@ import Testing
 
 @testable import FMDataCore
 @testable import FMDataFleet
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// What is lost between a member and its store: answers, everything, or the connection at any byte.
 @Suite(.needsStore, .timeLimit(.minutes(10)))

@@ -7,8 +7,6 @@ import Testing
 
 @testable import FMDataCore
 @testable import FMDataFleet
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// A member that stands still for longer than its lease, as after `SIGSTOP`, in each phase of its work: what it says
 /// too late is refused, and what it has opened is logged out. `FleetTests` has one that holds a slot without using it.

@@ -9,8 +9,6 @@ import Testing
 
 import FMData
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// Programs that write rows with a journal and are killed at any moment. Each program is another run of this test
 /// program. The program that resumes has the journal and the rows, and nothing else.

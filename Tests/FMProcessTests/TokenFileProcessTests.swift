@@ -7,8 +7,6 @@ import Testing
 
 import FMData
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// The token file shared between processes. The other processes are further runs of this test program.
 @Suite(.timeLimit(.minutes(15))) struct TokenFileProcessTests {

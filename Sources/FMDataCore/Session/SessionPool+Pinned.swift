@@ -9,7 +9,7 @@ extension SessionPool {
     ///
     /// - Parameters:
     ///   - clock: limits the wait for the session; `nil` if only the pool's limits apply.
-    ///   - account period: the account period of the account that the work is done as.
+    ///   - accountPeriod: the account period of the account that the work is done as.
     func pinned<Value>(
         clock: CallClock? = nil,
         in accountPeriod: AccountPeriod? = nil,

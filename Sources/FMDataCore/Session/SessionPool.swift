@@ -134,7 +134,7 @@ extension SessionPool {
     ///
     /// - Parameters:
     ///   - externalLogin: the external login that brought the token.
-    ///   - account period: the account period of the token's account.
+    ///   - accountPeriod: the account period of the token's account.
     /// - Returns: whether the pool uses the session; if not, an owned session is logged out.
     @discardableResult
     func adopt(

@@ -77,7 +77,7 @@ struct StablePaging: PagingStrategy {
         }
     }
 
-    /// Adds the rows of a outcome to the count. At the end, it reports that fewer came than were counted.
+    /// Adds the rows of a page to the count. At the end, it reports that fewer came than were counted.
     private mutating func told(_ outcome: PageOutcome) -> PageOutcome {
         var outcome = outcome
         delivered += outcome.rows.count

@@ -24,7 +24,7 @@ enum WriteOutcome: Equatable, Sendable {
     case notSeen
     case undecided(Doubt)
 
-    /// Why a outcome is not possible.
+    /// Why an outcome is not possible.
     enum Doubt: Equatable, Sendable {
         /// A record has the key, and other values than were written.
         case otherValues

@@ -27,7 +27,7 @@ public struct WebhookDecoder: Sendable {
         /// The hint of the delivery; `nil` for rejected requests.
         public var hint: DataAPI.ChangeHint?
 
-        /// A outcome, for tests and test doubles.
+        /// An outcome, for tests and test doubles.
         public init(status: Int, hint: DataAPI.ChangeHint? = nil) {
             self.status = status
             self.hint = hint

@@ -8,8 +8,6 @@ import OpenCombine
 import Testing
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 @testable import FMWebhooks
 
 /// A server with webhooks, a receiver and a registrar, each with a clock that the test controls: a whole installation

@@ -3,8 +3,6 @@ import FMHTTP
 import Foundation
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// The first line of an input is the URL of an answer, the last that of the next request, and each line between them a
 /// `Set-Cookie` header of the answer. Only cookies that were set may be sent, in a header that servers parse as the jar

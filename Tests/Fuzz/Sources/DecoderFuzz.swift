@@ -2,8 +2,6 @@ import FMData
 import FMTestSupport
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// The first byte of an input is the size of the pieces in which the rest arrives. The rest must not trap, must have
 /// the same result whole and in pieces, and must be accepted as JSON exactly when a second, simple parser accepts it.

@@ -3,8 +3,6 @@ import FMHTTP
 import Foundation
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// Each line of an input is a header of an answer. The parsed values must follow their rules: the name of a file names
 /// no folder, a part of a content lies within it, and times are valid.

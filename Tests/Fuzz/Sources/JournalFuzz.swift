@@ -1,7 +1,6 @@
 import FMData
 
 @testable import FMDataCore
-@testable import FMDataLive
 @testable import FMDataRecords
 
 /// Each line of an input is the content of a line of a journal. Its number and its checksum are added here, since no

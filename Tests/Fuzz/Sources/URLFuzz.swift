@@ -2,8 +2,6 @@ import FMData
 import Foundation
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 @testable import FMHTTP
 
 /// The first line of an input is a URL, the second a reference to resolve against it, as in a `Location` header. The

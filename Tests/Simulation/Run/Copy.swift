@@ -1,8 +1,6 @@
 import FMData
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// The records of a live query as its subscriber knows them: the received ones, with the received changes applied.
 struct Copy: Equatable {

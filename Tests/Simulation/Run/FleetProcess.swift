@@ -6,8 +6,6 @@ import OpenCombine
 
 @testable import FMDataCore
 @testable import FMDataFleet
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// A process of a fleet: a client with its threads, its clocks, and its connections to the host and to the store.
 final class FleetProcess: @unchecked Sendable {

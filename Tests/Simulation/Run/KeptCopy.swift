@@ -3,8 +3,6 @@ import Foundation
 import NIOCore
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// A copy that a program keeps; it outlives the runs that follow the changes.
 final class KeptCopy: @unchecked Sendable {

@@ -1,8 +1,6 @@
 import FMData
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 @testable import FMHTTP
 
 /// The objects that must be deallocated when a world has ended.

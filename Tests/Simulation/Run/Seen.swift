@@ -2,7 +2,6 @@ import FMData
 import Foundation
 
 @testable import FMDataCore
-@testable import FMDataLive
 @testable import FMDataRecords
 
 /// A published value of a call, as far as it can be checked.

@@ -2,8 +2,6 @@ import FMData
 import NIOCore
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 @testable import FMSandbox
 
 /// The checks of programs in which several accounts see different records: no call may return a record that its account

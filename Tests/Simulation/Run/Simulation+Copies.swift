@@ -2,8 +2,6 @@ import FMData
 import OpenCombine
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// The checks of copies that a program keeps, however often it is killed, whatever the host answers falsely, and also
 /// when a backup is restored: no existing record may be reported as removed, and in the end the copy must equal the

@@ -3,8 +3,6 @@ import NIOCore
 
 @testable import FMDataCore
 @testable import FMDataFleet
-@testable import FMDataLive
-@testable import FMDataRecords
 @testable import FMSandbox
 
 /// The checks of processes that share sessions through a store: the host never has more sessions than there are slots,

@@ -3,8 +3,6 @@ import NIOCore
 import OpenCombine
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 /// The checks of rows that are written with a journal, however often their program is killed: no row may be carried out
 /// twice, none reported wrongly, and in the end none may be missing.

@@ -6,8 +6,6 @@ import NIOCore
 import OpenCombine
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 @testable import FMHTTP
 @testable import FMSandbox
 

@@ -3,8 +3,6 @@ import Foundation
 import OpenCombine
 
 @testable import FMDataCore
-@testable import FMDataLive
-@testable import FMDataRecords
 
 extension Verb {
     /// A call that keeps itself current.

@@ -2,7 +2,6 @@ import FMData
 import NIOCore
 
 @testable import FMDataCore
-@testable import FMDataLive
 @testable import FMDataRecords
 
 /// A file with a journal, and its fate when the writing process dies.

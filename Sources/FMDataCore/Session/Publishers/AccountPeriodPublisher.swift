@@ -101,7 +101,7 @@ extension Publisher where Failure == FMRest.APIError {
     /// has ended, however long it was buffered, is dropped and the publisher fails.
     ///
     /// - Parameters:
-    ///   - account period: returns the account period; called on the first demand.
+    ///   - accountPeriod: returns the account period; called on the first demand.
     ///   - mayHaveWritten: whether the server may have carried out a write whose result is lost by this failure.
     package func read(
         in accountPeriod: @escaping () -> AccountPeriod,

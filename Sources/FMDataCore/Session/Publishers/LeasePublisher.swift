@@ -9,7 +9,7 @@ extension SessionPool {
     ///
     /// - Parameters:
     ///   - clock: the time limit of the call that needs the session; `nil` if only the pool's limits apply.
-    ///   - account period: the account period of the call's account. Once it is over, the request fails.
+    ///   - accountPeriod: the account period of the call's account. Once it is over, the request fails.
     func lease(
         for purpose: LeasePurpose = .request,
         within clock: CallClock? = nil,
