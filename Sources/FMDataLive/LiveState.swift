@@ -8,7 +8,7 @@ struct LiveState<R: RecordFields>: Sendable {
     typealias Record = DataAPI.TypedLayout<R>.Record
     typealias Reason = DataAPI.RemovalReason
 
-    /// The account period of the account that has polled; `nil` before the first poll.
+    /// The account period of the last poll; `nil` before the first one.
     private(set) var accountPeriod: AccountPeriod?
     /// Whether nothing was read yet: there was no poll, or none since the account was replaced.
     private(set) var isBlank = true
@@ -137,7 +137,7 @@ extension LiveState {
     /// The state after an accepted poll, and whether it has anything to publish.
     ///
     /// - Parameters:
-    ///   - accountPeriod: the account period of the account that has polled; the same as the state's, if that has one.
+    ///   - accountPeriod: that of the poll; the same as the state's, if that has one.
     ///   - gone: the confirmed removals among the records that the poll has not found, with their reasons.
     ///   - overtaken: ids that were written after the poll began: the poll's versions of them are out of date.
     func next(

@@ -43,7 +43,7 @@ struct LiveValues<R: RecordFields, News>: MachinePublisher {
     }
 }
 
-/// A value of a live query, with the account period of the account that read it.
+/// A value of a live query, with the account period in which it was read.
 struct AccountPeriodNews<News> {
     let news: News
     let accountPeriod: AccountPeriod?

@@ -248,7 +248,7 @@ extension SessionPool {
     ///   - isReplayable: whether the attempt can be made a second time at all. If not, the refusal is the error.
     ///   - endsWithValue: whether the session is free when the attempt publishes a value.
     ///   - clock: limits the wait for sessions, the second one included; `nil` if only the pool's limits apply.
-    ///   - accountPeriod: the account period of the account that the attempt is made as.
+    ///   - accountPeriod: that in which the attempt is made.
     ///   - attempt: one exchange with the lease's token; called at most twice, on the thread that delivers the lease.
     func authorized<Value>(
         for purpose: LeasePurpose = .request,

@@ -9,7 +9,7 @@ extension SessionPool {
     ///
     /// - Parameters:
     ///   - clock: limits the wait for the session; `nil` if only the pool's limits apply.
-    ///   - accountPeriod: the account period of the account that the work is done as.
+    ///   - accountPeriod: that in which the work is done.
     func pinned<Value>(
         clock: CallClock? = nil,
         in accountPeriod: AccountPeriod? = nil,

@@ -36,7 +36,7 @@ final class CopyPoller<R: RecordFields>: Poller, @unchecked Sendable {
     private var hasMark = false
     /// The state in which the last accepted poll left it.
     private var strategy: any PollStrategy
-    /// The account period of the account that has polled.
+    /// The account period of the last poll.
     private var accountPeriod: AccountPeriod?
     /// How many records the poll under way has passed on.
     private var passed = 0

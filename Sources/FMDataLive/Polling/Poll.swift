@@ -359,7 +359,7 @@ extension Publisher where Failure == FMRest.APIError {
 
 /// The terms of one poll: as which account it asks, and how long it waits.
 struct PollContext: Sendable {
-    /// The account period of the account that polls.
+    /// The account period of the poll.
     let accountPeriod: AccountPeriod
     /// How long a call waits for the first byte of its answer; `nil` for ever.
     let limit: TimeAmount?

@@ -74,7 +74,7 @@ package struct PageSize: Sendable {
     }
 }
 
-/// The page sizes that worked before, by subject. A account period has one, shared by all reads of its database.
+/// The page sizes that worked before, by subject. An account period has one, shared by all reads of its database.
 final class PageSizes: Sendable {
     private let sizes = NIOLockedValueBox<[String: Int]>([:])
 
